@@ -356,7 +356,7 @@ void DeviceMemory::clear_race_shadow(unsigned threads) {
     }
   }
   zero(dense, threads);
-  race_records_ = 1;
+  race_records_.made = 1;
 }
 
 const Allocation* DeviceMemory::register_host(void* base, std::uint64_t size) {

@@ -198,7 +198,7 @@ class DeviceMemory {
   void clear_race_shadow(unsigned threads = 1);
   // Numbers that the race checker gives its records, in order, since the shadow was last cleared: 0
   // is none.
-  std::atomic<std::uint32_t>& race_records() { return race_records_; }
+  std::atomic<std::uint32_t>& race_records() { return race_records_.made; }
   // What the race checker keeps for this memory; nobody else makes or reads it.
   std::shared_ptr<void>& race_state() { return race_state_; }
 
@@ -261,7 +261,11 @@ class DeviceMemory {
   std::int64_t delta_ = 0;
   std::uint8_t* written_ = nullptr;
   std::uint64_t* race_ = nullptr;
-  std::atomic<std::uint32_t> race_records_{1};
+  // On a cache line of its own: host threads read what surrounds it at every access.
+  struct alignas(64) RaceRecords {
+    std::atomic<std::uint32_t> made{1};
+  };
+  RaceRecords race_records_;
   std::shared_ptr<void> race_state_;
   PartlyWritten partly_written_;
   Address generic_ = 0;  // what was mapped for the next two

@@ -70,9 +70,9 @@ Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordi
   // The fraction has 8 bits (Programming Guide, "Linear Filtering": 9-bit fixed point with 8 bits
   // of fraction).
   const double centred = x != x ? -0.5 : std::clamp(x, -1e12, 1e12) - 0.5;
-  const double steps = std::floor(centred * 256 + 0.5);
-  const std::int64_t first = floor_index(steps / 256);
-  axis.fraction = static_cast<int>(steps - static_cast<double>(first) * 256);
+  const auto steps = static_cast<std::int64_t>(std::floor(centred * 256 + 0.5));
+  const std::int64_t first = steps >> 8;
+  axis.fraction = static_cast<int>(steps & 255);
   // Between an element and itself there is no way to go.
   if (mode == AddressMode::kClamp && (first < 0 || first >= static_cast<std::int64_t>(extent) - 1))
     axis.fraction = 0;
@@ -163,6 +163,10 @@ std::uint32_t border_channel(const Texture& t, std::size_t c) {
   const int up = 32 - format.bits;  // of integers the colour's bits are taken, as many as there are
   return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << up) >> up)
                    : bits << up >> up;
+}
+
+float without_subnormals(float x) {
+  return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x;
 }
 
 // A sum of floats of `digits` binary digits: all are cut to four digits more than the largest has,
@@ -399,6 +403,40 @@ Texel gathered(const Texture& texture, const Sample& sample, const Texel element
   return result;
 }
 
+bool is_filtered_plane(const Texture& t) {
+  const auto leaves_none_outside = [&](AddressMode mode) { return mode != AddressMode::kBorder; };
+  return t.linear && !t.linear_memory && !t.image.cube && t.image.dimensions == 2 &&
+         t.image.format.kind == ChannelKind::kFloat && t.image.format.bits == 32 &&
+         t.image.format.channels == 1 && leaves_none_outside(t.address[0]) &&
+         leaves_none_outside(t.address[1]);
+}
+
+PlaneSample sample_plane(const Texture& t, float x, float y, std::uint32_t layer) {
+  const Image& image = t.image;
+  const Axis across = axis_of(t, 0, image.width, x), down = axis_of(t, 1, image.height, y);
+  const Address slice =
+      image.base + (image.layered ? std::min(layer, image.depth - 1) * image.slice : 0);
+  // As weigh() has it of two dimensions.
+  const int both = (across.fraction * down.fraction + 128) >> 8;
+  const int weights[2][2] = {{256 - across.fraction - down.fraction + both, across.fraction - both},
+                             {down.fraction - both, both}};
+  PlaneSample result;
+  for (int row = 0; row < down.count; ++row) {
+    const Address begin = slice + static_cast<std::uint64_t>(down.index[row]) * image.pitch;
+    for (int column = 0; column < across.count; ++column) {
+      result.address[result.count] = begin + static_cast<std::uint64_t>(across.index[column]) * 4;
+      result.weight[result.count++] = weights[row][column];
+    }
+  }
+  return result;
+}
+
+std::uint32_t filter_plane(const PlaneSample& sample, const float elements[4]) {
+  float values[4];
+  for (int i = 0; i < sample.count; ++i) values[i] = without_subnormals(elements[i]);
+  return mix(values, sample.weight, sample.count, 24);
+}
+
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]) {
   Texel result{};
   const Format& format = texture.image.format;
@@ -418,9 +456,7 @@ Texel filter(const Texture& texture, const Sample& sample, const Texel elements[
     float values[8];
     int weights[8];
     for (int i = 0; i < sample.count; ++i) {
-      values[i] = std::bit_cast<float>(channel(i, c));
-      if (std::abs(values[i]) < std::numeric_limits<float>::min())
-        values[i] = std::copysign(0.0f, values[i]);
+      values[i] = without_subnormals(std::bit_cast<float>(channel(i, c)));
       weights[i] = sample.taps[static_cast<std::size_t>(i)].weight;
     }
     if (format.kind == ChannelKind::kFloat) {

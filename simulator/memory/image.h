@@ -128,6 +128,18 @@ Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t 
 // One component of each of them.
 Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[], int component);
 
+// The same for what most pictures are: elements of one f32, filtered linearly in a plane, or a
+// layer, whose address modes leave nothing outside.
+bool is_filtered_plane(const Texture& texture);
+struct PlaneSample {
+  Address address[4];
+  int weight[4];
+  int count = 0;
+};
+PlaneSample sample_plane(const Texture& texture, float x, float y, std::uint32_t layer);
+// What filter() makes of the elements.
+std::uint32_t filter_plane(const PlaneSample& sample, const float elements[4]);
+
 // What the elements make together; elements[i] belongs to taps[i] and is not read where that is
 // outside.
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]);

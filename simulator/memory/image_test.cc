@@ -138,6 +138,61 @@ TEST(Linear, WeighsNeighboursByEightBits) {
   EXPECT_EQ(p.at(0.5f + 1.0f / 256, 0.5f, 0.5f), 1.0f / 256);
 }
 
+TEST(Linear, OfAPlaneIsThatOfAnyImage) {
+  constexpr float kValues[] = {1.5f, -2.25f, 0.0f, -0.0f, 1e-40f, 3e38f, INFINITY, NAN};
+  constexpr float kPlaces[] = {0,    0.5f,  0.7f,  1,    1.25f,    2.7f,   3.99f,  4,
+                               5.3f, -0.6f, -7.2f, 1e9f, INFINITY, -1e30f, 1e-41f, NAN};
+  std::uint32_t state = 1;
+  const auto next = [&](std::uint32_t n) {
+    return (state = state * 1664525u + 1013904223u) >> 16 & (n - 1);
+  };
+  int fetches = 0;
+  for (int round = 0; round < 4000; ++round) {
+    Picture p(4, 2, 2, 2);
+    Texture& t = p.texture;
+    t.linear = true;
+    t.image.layered = next(2) != 0;
+    t.normalized_coordinates = next(2) != 0;
+    constexpr AddressMode kModes[] = {AddressMode::kClamp, AddressMode::kWrap, AddressMode::kMirror,
+                                      AddressMode::kBorder};
+    t.address = {kModes[next(4)], kModes[next(4)], AddressMode::kClamp};
+    for (float& e : p.elements) e = next(4) == 0 ? kValues[next(8)] : e / 7;
+    const bool border =
+        t.address[0] == AddressMode::kBorder || t.address[1] == AddressMode::kBorder;
+    ASSERT_EQ(is_filtered_plane(t), !border);
+    if (border) continue;
+    const float scale = t.normalized_coordinates ? 0.25f : 1.0f;
+    const float x = kPlaces[next(16)] * scale, y = kPlaces[next(16)] * scale;
+    const std::uint32_t layer = next(4);
+    const PlaneSample sample = sample_plane(t, x, y, layer);
+    float elements[4];
+    for (int i = 0; i < sample.count; ++i)
+      std::memcpy(&elements[i], reinterpret_cast<const void*>(sample.address[i]), 4);
+    EXPECT_EQ(filter_plane(sample, elements), std::bit_cast<std::uint32_t>(p.at(x, y, 0, layer)))
+        << x << ' ' << y << ' ' << layer;
+    ++fetches;
+  }
+  EXPECT_GT(fetches, 1000);
+}
+
+TEST(Linear, OfOneDimensionOrHalvesIsNoPlane) {
+  Picture p(4, 2, 1, 2);
+  p.texture.linear = true;
+  EXPECT_TRUE(is_filtered_plane(p.texture));
+  const auto without = [&](auto change) {
+    Texture t = p.texture;
+    change(t);
+    return !is_filtered_plane(t);
+  };
+  EXPECT_TRUE(without([](Texture& t) { t.linear = false; }));
+  EXPECT_TRUE(without([](Texture& t) { t.linear_memory = true; }));
+  EXPECT_TRUE(without([](Texture& t) { t.image.cube = true; }));
+  EXPECT_TRUE(without([](Texture& t) { t.image.dimensions = 3; }));
+  EXPECT_TRUE(without([](Texture& t) { t.image.format.bits = 16; }));
+  EXPECT_TRUE(without([](Texture& t) { t.image.format.channels = 2; }));
+  EXPECT_TRUE(without([](Texture& t) { t.image.format.kind = ChannelKind::kSigned; }));
+}
+
 TEST(Linear, MixesTheBorderIn) {
   Picture p(2, 1, 1, 1);
   p.texture.linear = true;

@@ -214,7 +214,7 @@ Livelock livelock_of(Launch& launch, Block& b) {
   LaneGroups groups;
   groups.add(block);
   f.detail = "Everything that still runs repeats itself. Of this block's threads" + groups.text();
-  const std::uint64_t units = launch.units, begun = std::min(launch.next.load(), units);
+  const std::uint64_t units = launch.units, begun = std::min(launch.next.position.load(), units);
   if (begun < units) {
     f.detail += "\n    " + std::to_string(units - begun) +
                 (launch.clustered ? " clusters" : " blocks") +

@@ -223,6 +223,31 @@ Event execute(Warp& w, const Op* ops, int turn) {
         // What the code does not do is left to the interpreter, even if code begins there.
       }
     }
+    if constexpr (kManner == Manner::kPlain) {
+      // Straight on, while no other split waits ahead: operations without a guard that only compute
+      // or access memory.
+      if (limit == kNoLimit) {
+        const Op* at = ops + pc;
+        for (; at->guard == kNoSlot; ++at) {
+          if (at->kind == OpKind::kCompute) {
+            at->run(w, *at, mask);
+          } else if (at->kind == OpKind::kMemory) {
+            w.pc = static_cast<std::uint32_t>(at - ops) + 1;
+            at->run(w, *at, mask);
+            if (__builtin_expect(w.event != Event::kNone, 0)) break;
+          } else {
+            break;
+          }
+        }
+        n += static_cast<std::uint64_t>(at - ops) - pc;
+        pc = static_cast<std::uint32_t>(at - ops);
+        if (__builtin_expect(w.event != Event::kNone, 0)) {
+          ++n;
+          why = w.event;
+          break;
+        }
+      }
+    }
     const Op& op = ops[pc];
     ++n;
     LaneMask m = mask;

@@ -158,7 +158,7 @@ bool LoopOf<Unit>::begin_another() {
   // When there is none, or when those there are wait for somebody.
   if (!active_.empty() && !launch_.config->cooperative && active_.size() >= kBlocksInFlight)
     return false;
-  const std::uint64_t position = launch_.next.fetch_add(1);
+  const std::uint64_t position = launch_.next.position.fetch_add(1);
   if (position >= launch_.units || position > launch_.stop.load()) return false;
   begin(active_.emplace_back(), worker_, position);
   return true;
@@ -168,9 +168,9 @@ template <class Unit>
 void LoopOf<Unit>::run_round(bool began) {
   const bool all_together = launch_.config->cooperative;
   const std::uint64_t seed = launch_.config->schedule_seed;
-  bool still =
-      launch_.next.load() >= launch_.units || !(all_together || active_.size() < kBlocksInFlight);
-  bool idle = true;
+  // Before any of them ends, which makes room.
+  const bool may_begin_more = all_together || active_.size() < kBlocksInFlight;
+  bool still = true, idle = true;
   // With a seed, one that begins may come before those that gave way. The others keep their
   // order, and all of a cooperative launch theirs: a block that has passed a barrier of the grid
   // waits until all have. So what it does after the barrier is not ordered by chance before what
@@ -194,6 +194,7 @@ void LoopOf<Unit>::run_round(bool began) {
     }
   }
   std::erase(active_, nullptr);
+  still = still && !(may_begin_more && launch_.next.position.load() < launch_.units);
   if (!active_.empty()) watch_.after_time_slices(still, first_of(*active_[0]));
   // The machine may have fewer processors than there are host threads: those that can go on
   // first.

@@ -16,6 +16,7 @@ namespace lockstep::engine {
 // Whether every lane's address is kStep more than that of the lane before.
 template <int kStep>
 inline bool consecutive(const std::uint64_t* a) {
+  if (a[kWarpSize - 1] - a[0] != (kWarpSize - 1) * kStep) return false;
   const __m256i first = _mm256_set1_epi64x(static_cast<long long>(a[0]));
   __m256i want = _mm256_add_epi64(first, _mm256_setr_epi64x(0, kStep, 2 * kStep, 3 * kStep));
   __m256i differ = _mm256_setzero_si256();
@@ -28,6 +29,7 @@ inline bool consecutive(const std::uint64_t* a) {
 }
 template <int kStep>
 inline bool consecutive(const std::uint32_t* a) {
+  if (a[kWarpSize - 1] - a[0] != (kWarpSize - 1) * kStep) return false;
   const __m256i first = _mm256_set1_epi32(static_cast<int>(a[0]));
   __m256i want = _mm256_add_epi32(
       first,
@@ -117,6 +119,40 @@ inline Extent extent(const std::uint64_t* a, LaneMask lanes) {
     bits |= down;
   }
   return {low, high, bits};
+}
+
+// The same of 32-bit addresses, 32-byte aligned, of all lanes.
+struct ShortExtent {
+  std::uint32_t low, high, bits;
+};
+inline ShortExtent extent(const std::uint32_t* a) {
+  const auto eight = [&](int i) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i));
+  };
+  __m256i low = eight(0), high = low, bits = low;
+  for (int i = 8; i < kWarpSize; i += 8) {
+    low = _mm256_min_epu32(low, eight(i));
+    high = _mm256_max_epu32(high, eight(i));
+    bits = _mm256_or_si256(bits, eight(i));
+  }
+  const auto halves = [](__m256i v, auto f) {
+    return f(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+  };
+  const auto least = [](__m128i x, __m128i y) { return _mm_min_epu32(x, y); };
+  const auto either = [](__m128i x, __m128i y) { return _mm_or_si128(x, y); };
+  // The highest is what the least of the complements is the complement of: both are found at once.
+  const __m256i none = _mm256_set1_epi32(-1);
+  const __m128i lows = halves(low, least),
+                complements = halves(_mm256_xor_si256(high, none), least),
+                pairs = _mm_min_epu32(_mm_unpacklo_epi32(lows, complements),
+                                      _mm_unpackhi_epi32(lows, complements)),
+                both = _mm_min_epu32(pairs, _mm_unpackhi_epi64(pairs, pairs));
+  const __m128i ored = halves(bits, either);
+  const auto two = static_cast<std::uint64_t>(_mm_cvtsi128_si64(both)),
+             ends = static_cast<std::uint64_t>(
+                 _mm_cvtsi128_si64(_mm_or_si128(ored, _mm_unpackhi_epi64(ored, ored))));
+  return {static_cast<std::uint32_t>(two), ~static_cast<std::uint32_t>(two >> 32),
+          static_cast<std::uint32_t>(ends | ends >> 32)};
 }
 
 }  // namespace lockstep::engine

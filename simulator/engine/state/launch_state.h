@@ -106,7 +106,12 @@ struct Launch {
   std::atomic<std::uint64_t> stop{~0ull};                  // position of the first failing block
   std::atomic<bool> abandoned{
       false};  // a cooperative grid has failed: its blocks would wait for one another for ever
-  std::atomic<std::uint64_t> next{0};
+  // The block or cluster to begin next. Host threads change it all the time: on a cache line of its
+  // own, apart from what they only read.
+  struct alignas(64) Next {
+    std::atomic<std::uint64_t> position{0};
+  };
+  Next next;
   // Host threads return after the round that they are in (run/worker.h), and why.
   enum class Pause : std::uint8_t { kNone, kSliced, kStill };
   std::atomic<Pause> pause{Pause::kNone};

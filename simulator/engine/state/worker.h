@@ -47,7 +47,8 @@ struct Activity {
   void begin(Doing doing) { what.store(doing, std::memory_order_relaxed); }
 };
 
-struct Worker {
+// Aligned: what one host thread writes shares no cache line with what another one reads.
+struct alignas(64) Worker {
   Launch* launch = nullptr;
   memory::DeviceMemory* memory = nullptr;
   std::uint64_t generation = ~0ull;

@@ -243,6 +243,43 @@ TEST_F(Pictures, FacesOfACubeAreChosenByADirection) {
          Kind::kInvalidInstruction, 1, "a cube map, the instruction wants one that is 2-D layered");
 }
 
+TEST_F(Pictures, APlaneOfFloatsIsFiltered) {
+  std::vector<float> values;
+  for (int layer = 0; layer < 2; ++layer)
+    for (int y = 0; y < 3; ++y)
+      for (int x = 0; x < 4; ++x) values.push_back(static_cast<float>(100 * layer + 10 * y + x));
+  Texture t;
+  t.linear = true;
+  Image& i = t.image;
+  i.width = 4, i.height = 3, i.depth = 2, i.dimensions = 2, i.layered = true;
+  i.pitch = 16, i.slice = 48;
+  i.base = i.allocation = gpu_.buffer(values, "plane");
+  ASSERT_TRUE(memory::is_filtered_plane(t));
+  gpu_.config.count = true;
+  // Half way between four elements of the second layer; the last thread is beside the last column.
+  const std::string place = "mov.u32 %r4, 1;\nadd.rn.f32 %f2, %f1, 0f3F000000;\n";
+  const Outcome o = run(images_.add(t), place + R"(
+  tex.a2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%r4, %f2, 0f3F800000, 0f3F800000}];
+  add.rn.f32 %f3, %f3, %f4;
+  add.rn.f32 %f5, %f5, %f6;
+  add.rn.f32 %f3, %f3, %f5;
+  mov.b32 %r10, %f3;)");
+  ASSERT_FALSE(o.failed()) << text(o);
+  EXPECT_EQ(gpu_.fetch<float>(out_, 4), (std::vector<float>{105.5f, 106.5f, 107.5f, 108}));
+  EXPECT_EQ(o.counters.global_load_requests, 0u) << "the texture unit's are not counted";
+  EXPECT_EQ(this->values(images_.add(t), place + R"(
+  tex.a2d.v4.f16.f32 {%h1, %h2, %h3, %h4}, [%rd1, {%r4, %f2, 0f3F800000, 0f3F800000}];
+  cvt.u32.u16 %r10, %h1;)",
+                         1),
+            (Values{0x5698}));
+  i.base = i.allocation = gpu_.unwritten(96, "plane");
+  EXPECT_TRUE(run(images_.add(t), place + R"(
+  tex.a2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%r4, %f2, 0f3F800000, 0f3F800000}];
+  setp.lt.f32 %p1, %f3, %f1;
+  @%p1 mov.u32 %r10, 5;)")
+                  .failed());
+}
+
 JUDGES(Pictures, HalvesAndPairsOfHalvesAreRounded, "tex.2d.v4.f16.f32", "tex.2d.v2.f16x2.f32");
 TEST_F(Pictures, HalvesAndPairsOfHalvesAreRounded) {
   Image i = picture(8, 3);

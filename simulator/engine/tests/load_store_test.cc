@@ -106,6 +106,86 @@ TEST(Memory, GenericAddressesReachEverySpace) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i % 2 ? i + 100 : i + 1000);
 }
 
+// Lane i loads x[index[i]]. Where no races are searched for, a warp's loads take a way of their
+// own.
+TEST(Memory, GathersAreTheSameWithoutTheSearchForRaces) {
+  constexpr std::uint32_t kElements = 3000, kUnwritten = 2500;
+  for (const std::uint32_t bytes : {4u, 8u}) {
+    Machine gpu;
+    gpu.config.count = true;
+    const std::string type = bytes == 4 ? ".u32" : ".u64", r = bytes == 4 ? "%r2" : "%rd9";
+    gpu.load(R"(
+.visible .entry k(.param .u64 index, .param .u64 x, .param .u64 y)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<10>;
+  .reg .pred %p;
+  mov.u32 %r1, %tid.x;
+  ld.param.u64 %rd1, [index];
+  ld.param.u64 %rd2, [x];
+  ld.param.u64 %rd3, [y];
+  mul.wide.u32 %rd4, %r1, 8;
+  add.s64 %rd1, %rd1, %rd4;
+  ld.global.u64 %rd5, [%rd1];
+  add.s64 %rd2, %rd2, %rd5;
+  ld.global)" +
+             type + " " + r + ", [%rd2+" + std::to_string(2 * bytes) + R"(];
+  setp.eq)" + type +
+             " %p, " + r + R"(, 77;
+  @%p exit;
+  mul.wide.u32 %rd4, %r1, )" +
+             std::to_string(bytes) + R"(;
+  add.s64 %rd3, %rd3, %rd4;
+  st.global)" +
+             type + " [%rd3], " + r + R"(;
+  ret;
+})");
+    const auto x = gpu.unwritten(kElements * bytes, "x");
+    for (std::uint32_t i = 0; i < kElements; ++i) {
+      const std::uint64_t value = 0x0101010101010101 * (i % 251);
+      if (i == kUnwritten) continue;
+      gpu.memory.mark_written(x + i * bytes, bytes);
+      std::memcpy(gpu.memory.host(*gpu.memory.find(x), x + i * bytes), &value, bytes);
+    }
+    // Near and far elements, of which thread 37 has another one in each round.
+    const std::uint64_t elements[] = {7, kElements - 3, kUnwritten - 2, kElements - 2, 1ull << 40};
+    for (const std::uint32_t spread : {3u, 90u}) {
+      for (const std::uint32_t threads : {64u, 52u}) {
+        for (const std::uint64_t element : elements) {
+          for (const std::uint64_t off : {0, 2}) {
+            std::vector<std::uint64_t> index(64);
+            for (std::uint32_t i = 0; i < 32; ++i)
+              index[i] = std::uint64_t{i} * spread % 97 * bytes;
+            index[37] = element * bytes + off;
+            const auto at = gpu.buffer(index);
+            std::string found[2];
+            std::vector<std::uint64_t> got[2];
+            std::uint64_t sectors[2];
+            for (const bool races : {true, false}) {
+              gpu.config.checks = races ? check::kAllChecks : check::kAllChecks & ~check::kRaces;
+              const auto y = gpu.buffer(std::vector<std::uint64_t>(64), "y");
+              const Outcome o = gpu.launch("k", 1, threads, at, x, y);
+              found[races] = text(o);
+              sectors[races] = o.counters.global_load_sectors;
+              got[races] = gpu.fetch<std::uint64_t>(y, 64);
+              gpu.memory.release(y);
+            }
+            const bool bad = off != 0 || element == kUnwritten - 2 || element + 2 >= kElements;
+            gpu.config.checks = check::kBounds;
+            const auto y = gpu.buffer(std::vector<std::uint64_t>(64), "y");
+            EXPECT_EQ(gpu.launch("k", 1, threads, at, x, y).failed(),
+                      off != 0 || element + 2 >= kElements);
+            EXPECT_EQ(found[0].empty(), !bad) << element << ' ' << off << '\n' << found[0];
+            EXPECT_EQ(found[0], found[1]) << element << ' ' << off;
+            EXPECT_EQ(sectors[0], sectors[1]) << element << ' ' << off;
+            EXPECT_EQ(got[0], got[1]) << element << ' ' << off;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Memory, ParametersHaveAnAddressWhenTheyNeedOne) {
   Machine gpu;
   gpu.load(R"(

@@ -38,7 +38,7 @@ bool shared_address(Warp& w, int lane, Space space, std::uint64_t address, std::
 
 std::vector<std::byte> take_cluster(Launch& launch) {
   std::uint32_t answer[4] = {};
-  const std::uint64_t position = launch.next.fetch_add(1);
+  const std::uint64_t position = launch.next.position.fetch_add(1);
   if (position < launch.units) {
     const Dim3 first = place_of_block(launch, position, 0);
     answer[0] = first.x, answer[1] = first.y, answer[2] = first.z, answer[3] = 1;

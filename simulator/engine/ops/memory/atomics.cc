@@ -140,6 +140,13 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const 
     U any = 0;
     for (int i = 0; i < kWarpSize; ++i) any |= mask >> i & 1 ? b[i] : U{0};
     on_write(*w.block->worker, any != 0);
+    if (element.shared && element.d == kNoSlot) {
+      each(mask, [&](int i) {
+        U* const p = reinterpret_cast<U*>(r.host[i] + element.offset);
+        *p = static_cast<U>(*p + b[i]);
+      });
+      return;
+    }
     update_lanes<U, true>(w, mask, r, element,
                           [](U old, U b, U, bool) { return static_cast<U>(old + b); });
     return;

@@ -17,6 +17,7 @@
 namespace lockstep::engine {
 namespace {
 
+using memory::Address;
 using memory::Image;
 using memory::Sample;
 using memory::Texel;
@@ -103,10 +104,57 @@ std::uint32_t answer(const Image& image, const Texture* texture, isa::ImageQuery
   }
 }
 
+// Fetches as fetch_lanes() does, where memory::is_filtered_plane().
+bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask lanes,
+                      LaneMask& unwritten) {
+  const isa::Type type = ImageForm::of(op).type;
+  const Slot* const from = &w.block->program->slots[op.src[3]];
+  const std::uint32_t* const layers =
+      from[0] == kNoSlot ? nullptr : source<std::uint32_t>(w, from[0]);
+  const float *const across = source<float>(w, from[1]), *const down = source<float>(w, from[2]);
+  memory::PlaneSample samples[kWarpSize];
+  float elements[kWarpSize][4];
+  LaneMask reading[4] = {};
+  each(lanes, [&](int i) {
+    samples[i] =
+        memory::sample_plane(texture, across[i], down[i], layers == nullptr ? 0 : layers[i]);
+    for (int n = 0; n < samples[i].count; ++n) reading[n] |= 1u << i;
+  });
+  const Uncounted uncounted(*w.block->worker);
+  for (int n = 0; n < 4 && reading[n] != 0; ++n) {
+    Request r;
+    r.op = &op;
+    r.pc = w.pc - 1;
+    r.size = 4;
+    r.reads = true;
+    const Address somewhere = samples[std::countr_zero(reading[n])].address[n];
+    for (int i = 0; i < kWarpSize; ++i)
+      r.address[i] = reading[n] >> i & 1 ? samples[i].address[n] : somewhere;
+    if (!resolve(w, r, isa::Space::kGlobal, reading[n])) return false;
+    unwritten |= r.unwritten;
+    each(reading[n], [&](int i) { load_element<4>(&elements[i][n], r.host[i]); });
+  }
+  if (type == isa::Type::kF16 || type == isa::Type::kF16x2) {
+    each(lanes,
+         [&](int i) { put(w, op, type, Texel{memory::filter_plane(samples[i], elements[i])}, i); });
+    return true;
+  }
+  // The first channel, and zeros for those that are not there.
+  const Slot* const to = &w.block->program->slots[op.as<ListedFields>().first()];
+  for (int e = 0; e < op.elements; ++e) {
+    if (to[e] == kNoSlot) continue;
+    auto* const d = destination<std::uint32_t>(w, to[e]);
+    each(lanes, [&](int i) { d[i] = e == 0 ? memory::filter_plane(samples[i], elements[i]) : 0; });
+  }
+  return true;
+}
+
 // Fetches for lanes that name the same texture. False: a finding ends the launch.
 bool fetch_lanes(Warp& w, const Op& op, const Texture& texture, LaneMask lanes,
                  LaneMask& unwritten) {
   const ImageForm form = ImageForm::of(op);
+  if (form.float_coordinates && !form.gathers && memory::is_filtered_plane(texture))
+    return fetch_from_plane(w, op, texture, lanes, unwritten);
   Sample samples[kWarpSize];
   Texel elements[kWarpSize][8];
   int most = 0;

@@ -302,8 +302,61 @@ inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t
   return true;
 }
 
-// One element a lane, register as wide as the element, 64-bit addresses, all lanes side by side:
-// one copy.
+// Of lanes that read `at` bytes from `begin`.
+__attribute__((noinline)) void count_gathered(Counters& counters, std::uint64_t begin,
+                                              const std::uint32_t* at, LaneMask lanes,
+                                              std::uint32_t low, std::uint32_t high) {
+  std::uint64_t
+      address[kWarpSize + 1];  // GCC warns of the lane that a warp without lanes begins at
+  for (int i = 0; i < kWarpSize; ++i) address[i] = begin + at[i];
+  count_global(counters, false, address, lanes, begin + low, begin + high);
+}
+
+// One element a lane from anywhere in one allocation, all of it written, where no races are
+// searched for. False: nothing is done.
+template <int kBytes>
+bool gather_global(Warp& w, const Op& op, LaneMask mask) {
+  if constexpr (kBytes != 4 && kBytes != 8) return false;
+  Worker& k = *w.block->worker;
+  if (k.races != nullptr) return false;
+  const CachedRange& c = cached(k, op);
+  const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
+  alignas(64) std::uint32_t at[kWarpSize];
+  const LaneMask far = distances(a, c.begin - static_cast<std::uint64_t>(op.immediate), at);
+  if ((far & mask) != 0) return false;
+  if (mask != kAllLanes) {
+    // Lanes that do not take part go where one does that takes part.
+    const std::uint32_t somewhere = at[std::countr_zero(mask)];
+    for (int i = 0; i < kWarpSize; ++i) at[i] = mask >> i & 1 ? at[i] : somewhere;
+  }
+  const auto [low, high, bits] = extent(at);
+  if (((bits | c.begin) & (kBytes - 1)) != 0 || std::uint64_t{high} + kBytes > c.size) return false;
+  if (c.shadowed) {
+    const std::uint8_t* shadow = k.memory->written_shadow(c.begin & ~7ull);
+    const std::uint64_t skip = c.begin & 7, span = std::uint64_t{high} - low + kBytes;
+    if (span > 4096 || !all_written(shadow, low + skip, static_cast<std::uint32_t>(span))) {
+      unsigned missing = 0;
+      for (int i = 0; i < kWarpSize; ++i) {
+        const std::uint64_t bit = at[i] + skip;
+        missing |= static_cast<unsigned>(~shadow_byte(shadow + (bit >> 3))) >> (bit & 7);
+      }
+      if ((missing & ((1u << kBytes) - 1)) != 0) return false;
+    }
+  }
+  if (k.counting) count_gathered(k.counters, c.begin, at, mask, low, high);
+  const auto* from =
+      reinterpret_cast<const std::byte*>(c.begin + static_cast<std::uint64_t>(c.delta));
+  auto* d = destination<Scalar<kBytes>>(w, op.dst);
+  if (mask == kAllLanes) {
+    for (int i = 0; i < kWarpSize; ++i) load_element<kBytes>(d + i, from + at[i]);
+  } else {
+    each(mask, [&](int i) { load_element<kBytes>(d + i, from + at[i]); });
+  }
+  return true;
+}
+
+// One element a lane, register as wide as the element, 64-bit addresses: one copy where all lanes
+// are side by side.
 template <int kBytes>
 void load_global(Warp& w, const Op& op, LaneMask mask) {
   if (__builtin_expect(mask == kAllLanes, 1)) {
@@ -325,6 +378,7 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
       }
     }
   }
+  if (gather_global<kBytes>(w, op, mask)) return;
   load_any(w, op, mask);
 }
 

@@ -2,6 +2,7 @@
 // four bytes from anywhere.
 #include <immintrin.h>
 
+#include <bit>
 #include <cstring>
 
 #include "simulator/engine/monitor/counters.h"
@@ -74,15 +75,13 @@ bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
   const auto offset = static_cast<std::uint32_t>(op.immediate);
   alignas(64) std::uint32_t at[kWarpSize];
-  std::uint32_t low = ~0u, high = 0, bits = 0;
-  for (int i = 0; i < kWarpSize; ++i) {
-    const std::uint32_t on = mask >> i & 1 ? ~0u : 0;
-    const std::uint32_t v = a[i] + offset, up = v | ~on, down = v & on;
-    at[i] = v;
-    low = up < low ? up : low;
-    high = down > high ? down : high;
-    bits |= down;
+  for (int i = 0; i < kWarpSize; ++i) at[i] = a[i] + offset;
+  if (mask != kAllLanes) {
+    // Lanes that do not take part go where one does that takes part.
+    const std::uint32_t somewhere = at[std::countr_zero(mask)];
+    for (int i = 0; i < kWarpSize; ++i) at[i] = mask >> i & 1 ? at[i] : somewhere;
   }
+  const auto [low, high, bits] = extent(at);
   const std::uint32_t span = high - low + 4;
   if ((bits & 3) != 0 || span > 8192 ||
       shared_range(*b.launch, low, std::uint64_t{high} + 4) == nullptr)
