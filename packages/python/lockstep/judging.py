@@ -76,8 +76,14 @@ def expected_results(task: Task, case: Case, inputs: Dict[str, np.ndarray],
     values: Dict[str, Any] = {n: decode(v, dtype(_array(case, n).dtype)) for n, v in inputs.items()}
     values.update(case.sizes)
     values.update(scalars)
-    with np.errstate(all="ignore"):
-        made = task.reference(**values)
+    try:
+        with np.errstate(all="ignore"):
+            made = task.reference(**values)
+    except BadTask:
+        raise
+    except Exception as error:
+        raise BadTask(f"the reference raised {type(error).__name__}: {error} ({case.text()}). It "
+                      f"gets {', '.join(values)} by name") from error
     if not isinstance(made, dict):
         made = {outputs[0].array.name: made}
     results: Dict[str, Bounded] = {}
