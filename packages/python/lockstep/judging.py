@@ -18,11 +18,11 @@ from lockstep.cases import Case, make_case
 from lockstep.compiler import CompileError
 from lockstep.contract import BadTask, Scalar, Size, Task, dim3, evaluate
 from lockstep.dtypes import decode, dtype
-from lockstep.frames import Closed, TimedOut
+from lockstep.frames import Closed, Garbled, TimedOut
 from lockstep.isolation import Limits
 from lockstep.process import Process
 from lockstep.reasons import Reason, Reasons
-from lockstep.replay import Replay
+from lockstep.replay import Replay, ReplayEnded
 
 SEAL_BROKEN = 94  # LOCKSTEP_EXIT_SEAL_BROKEN of simulator/extension.h
 CALLS = 3  # of each case: its inputs, others, and its inputs again
@@ -267,6 +267,12 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
                 judgement.ptx += answer["ptx"]
             if replay is not None:
                 judgement.ptx = replay.ptx or judgement.ptx
+        except ReplayEnded as error:
+            judgement.reasons.add(Reason(
+                "crash", f"the clean process ended, {case_text}: {error}"))
+        except Garbled:
+            judgement.reasons.add(Reason(
+                "tampering", f"{case_text}: its process sent what is no message"))
         except answers.Malformed as error:
             judgement.reasons.add(Reason("tampering", f"{case_text}: {error}"))
         except TimedOut:
