@@ -310,7 +310,8 @@ def _one_case(judgement: Judgement, process: Process, case: Case, reference: Any
         asked.take(answer, blocks)
         if replay is not None:
             found += replay.play(call, asked, call_message(call, judgement.candidate))
-        warm = bool(judgement.calls) or judgement.candidate.kind != "python"
+        # The first call brings modules and what frameworks have once.
+        warm = bool(judgement.calls) or judgement.candidate.kind == "kernel"
         judgement.calls.append(call)
         if schedule not in judgement.schedules and len(judgement.schedules) < 8:
             judgement.schedules.append(schedule)
