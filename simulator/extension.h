@@ -103,7 +103,7 @@ typedef int (*lockstepSampleBlocks_t)(uint64_t blocks);
 typedef int (*lockstepSetError_t)(int error);
 
 /* How many allocations, streams, events and instantiated graphs exist: what the program has made
- * and not given back. */
+ * and not given back. Variables of modules are none of these. */
 typedef size_t (*lockstepLiveObjects_t)(void);
 
 /* What was set for a kernel (cudaFuncSetAttribute and the like). */

@@ -237,6 +237,18 @@ def change(what, answer, back):
 def change(what, answer, back):
     answer["work"] = answer["findings"] = 5
 '''), "tampering"),
+    ("text that is none", "relu", "relu.py",
+     _worker('''
+def change(what, answer, back):
+    answer["error"] = chr(0xd800)
+'''), "tampering"),
+    ("brackets without end", "relu", "relu.py",
+     _worker('''
+import os, struct, sys
+def change(what, answer, back):
+    text = b"[" * 200000
+    os.write(int(sys.argv[1]), struct.pack("<II", len(text), 0) + text)
+'''), "tampering"),
     ("a transcript that is none", "relu", "relu.py",
      _worker('''
 def change(what, answer, back):

@@ -29,5 +29,12 @@ RIGHT = [
     ("plain, in double", "matmul", "matmul_plain.cu", []),
     ("host code", "axpy", "axpy_host.cu", []),
     ("cuBLAS, which is simulated", "axpy_by_library", "axpy_cublas.cu", []),
+    ("host code that launches a graph", "axpy", "axpy_host.cu",
+     [("  add<<<", "  cudaGraph_t graph;\n  cudaGraphExec_t exec;\n"
+       "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\n  add<<<"),
+      ("  return", "  cudaStreamEndCapture(stream, &graph);\n"
+       "  cudaGraphInstantiate(&exec, graph, 0);\n  cudaGraphLaunch(exec, stream);\n"
+       "  cudaGraphExecDestroy(exec);\n  cudaGraphDestroy(graph);\n  return")]),
+    ("a cluster, a cooperative grid, a variable", "axpy", "axpy_launches.cu", []),
     ("host code that clears its result", "total", "total_host.cu", []),
 ]

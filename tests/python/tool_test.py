@@ -138,6 +138,26 @@ def test_a_page_for_a_browser(wrong, tmp_path):
     assert text.count("accepted</span>") == 2 and "the same bits in" in text
 
 
+def test_a_task_whose_reference_raises(tmp_path):
+    """It is wrong, and the candidate is not."""
+    task = tmp_path / "task.py"
+    task.write_text("from lockstep.contract import Input, Output, Size, Task\n"
+                    "n = Size('n', 1, 9)\n"
+                    "task = Task(entry='relu', reference=lambda x: x, arguments=[\n"
+                    "    Input('x', 'f32', (n,)), Output('y', 'f32', (n,)), n])\n")
+    status, out, err = tool("judge", f"--task={task}", "candidates/relu.cu")
+    assert (status, out) == (2, "")
+    assert "the reference raised TypeError: " in err and "It gets x, n by name" in err
+    assert "Traceback" not in err
+
+
+def test_a_missing_task_and_a_missing_kernel(tmp_path):
+    status, _, err = tool("judge", "candidates/relu.cu")
+    assert (status, len(err.splitlines())) == (2, 2) and "--task" in err
+    status, out, _ = tool("judge", "--task=softmax_task.py", "candidates/relu.cu")
+    assert status == 1 and "its kernels: relu" in out
+
+
 def test_a_reader_that_has_gone_changes_nothing():
     reader, writer = os.pipe()
     os.close(reader)

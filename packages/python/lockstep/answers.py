@@ -21,6 +21,13 @@ class Malformed(Exception):
     """A process answered what no worker answers."""
 
 
+def _check_encoding(text: str, where: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Malformed(f"{where} is no text") from error
+
+
 def check(value: Any, form: Any, where: str = "the answer") -> None:
     """Raises Malformed. form: a type; [form], a list; a dict of forms by key, where {} takes
     numbers under any name; or Finding, the JSON of one."""
@@ -45,5 +52,8 @@ def check(value: Any, form: Any, where: str = "the answer") -> None:
             raise Malformed(f"{where} has no finding: {error}") from error
         for text in (made.kind, made.severity, made.text, made.file, made.instruction):
             check(text, str, where)
+    elif form is str and isinstance(value, str):
+        if not value.isascii():
+            _check_encoding(value, where)
     elif not isinstance(value, form) or (form is int and isinstance(value, bool)):
         raise Malformed(f"{where} is {type(value).__name__}, and no {form.__name__}")

@@ -118,7 +118,10 @@ def prepare(path: str, task: Task, entry: str = "", device: str = "sm_90") -> Ca
         return _kernel(path, entry, source, made.ptx, made.compiler, _launch(text, task.launch))
     declared = re.search(r"\b(\w+)\s+" + re.escape(entry) + r"\s*\(", code)
     if declared is None:
-        raise BadCandidate("load", f"{path} has neither a kernel nor a function {entry}")
+        kernels = re.findall(r"__global__[^;{}]*?\b(\w+)\s*\(", code)
+        raise BadCandidate("load", f"{path} has neither a kernel nor a function {entry}" +
+                           (f"; its kernels: {', '.join(dict.fromkeys(kernels))}" if kernels
+                            else ""))
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "candidate.so")
         ptx = compile_host(path, out, device)

@@ -17,7 +17,11 @@ Message = Tuple[Dict[str, Any], List[bytes]]
 
 
 class Closed(Exception):
-    """The other side has ended, or has sent what is no message."""
+    """The other side has ended, or sends nothing that can be used."""
+
+
+class Garbled(Closed):
+    """The other side has sent what is no message."""
 
 
 class TimedOut(Exception):
@@ -63,12 +67,12 @@ def receive(source: socket.socket, deadline: Optional[float] = None,
 
     text_size, blocks = _HEAD.unpack(read(_HEAD.size))
     if text_size > _MOST_TEXT or blocks > _MOST_BLOCKS:
-        raise Closed("no message of this protocol")
+        raise Garbled("no message of this protocol")
     try:
         what = json.loads(read(text_size))
         sizes = [int(s) for s in what["_blocks"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise Closed("no message of this protocol") from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Garbled("no message of this protocol") from error
     if len(sizes) != blocks or any(s < 0 for s in sizes) or sum(sizes) > _MOST_BYTES:
-        raise Closed("no message of this protocol")
+        raise Garbled("no message of this protocol")
     return what, [read(s) for s in sizes]

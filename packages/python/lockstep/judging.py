@@ -18,11 +18,11 @@ from lockstep.cases import Case, make_case
 from lockstep.compiler import CompileError
 from lockstep.contract import BadTask, Scalar, Size, Task, dim3, evaluate
 from lockstep.dtypes import decode, dtype
-from lockstep.frames import Closed, TimedOut
+from lockstep.frames import Closed, Garbled, TimedOut
 from lockstep.isolation import Limits
 from lockstep.process import Process
 from lockstep.reasons import Reason, Reasons
-from lockstep.replay import Replay
+from lockstep.replay import Replay, ReplayEnded
 
 SEAL_BROKEN = 94  # LOCKSTEP_EXIT_SEAL_BROKEN of simulator/extension.h
 CALLS = 3  # of each case: its inputs, others, and its inputs again
@@ -76,8 +76,14 @@ def expected_results(task: Task, case: Case, inputs: Dict[str, np.ndarray],
     values: Dict[str, Any] = {n: decode(v, dtype(_array(case, n).dtype)) for n, v in inputs.items()}
     values.update(case.sizes)
     values.update(scalars)
-    with np.errstate(all="ignore"):
-        made = task.reference(**values)
+    try:
+        with np.errstate(all="ignore"):
+            made = task.reference(**values)
+    except BadTask:
+        raise
+    except Exception as error:
+        raise BadTask(f"the reference raised {type(error).__name__}: {error} ({case.text()}). It "
+                      f"gets {', '.join(values)} by name") from error
     if not isinstance(made, dict):
         made = {outputs[0].array.name: made}
     results: Dict[str, Bounded] = {}
@@ -261,6 +267,12 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
                 judgement.ptx += answer["ptx"]
             if replay is not None:
                 judgement.ptx = replay.ptx or judgement.ptx
+        except ReplayEnded as error:
+            judgement.reasons.add(Reason(
+                "crash", f"the clean process ended, {case_text}: {error}"))
+        except Garbled:
+            judgement.reasons.add(Reason(
+                "tampering", f"{case_text}: its process sent what is no message"))
         except answers.Malformed as error:
             judgement.reasons.add(Reason("tampering", f"{case_text}: {error}"))
         except TimedOut:
@@ -298,7 +310,8 @@ def _one_case(judgement: Judgement, process: Process, case: Case, reference: Any
         asked.take(answer, blocks)
         if replay is not None:
             found += replay.play(call, asked, call_message(call, judgement.candidate))
-        warm = bool(judgement.calls) or judgement.candidate.kind != "python"
+        # The first call brings modules and what frameworks have once.
+        warm = bool(judgement.calls) or judgement.candidate.kind == "kernel"
         judgement.calls.append(call)
         if schedule not in judgement.schedules and len(judgement.schedules) < 8:
             judgement.schedules.append(schedule)

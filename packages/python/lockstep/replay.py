@@ -12,12 +12,17 @@ import numpy as np
 
 from lockstep import answers
 from lockstep.assessment import Call, of_results
+from lockstep.frames import Closed
 from lockstep.process import Process
 from lockstep.reasons import Reason
 from lockstep.transcript import KEPT, texts_of
 
 _KINDS = {"launch": "kernel", "library": "kernel", "copy": "copy", "write": "copy"}
 _MANY = 16  # so many values are not right by chance
+
+
+class ReplayEnded(Exception):
+    """The clean process has ended; the message says how."""
 
 
 class Replay:
@@ -37,7 +42,10 @@ class Replay:
             ([Reason("load", answer["error"])] if answer["error"] else [])
 
     def _ask(self, message: Dict[str, Any], blocks: List[bytes]) -> Any:
-        answer, back = self.process.ask(message, blocks, answers.REPLAY)
+        try:
+            answer, back = self.process.ask(message, blocks, answers.REPLAY)
+        except Closed as error:
+            raise ReplayEnded(self.process.how_it_ended()) from error
         for part in ("before", "work"):
             for text in texts_of(message[part]):
                 if text not in self.ptx:

@@ -6,13 +6,21 @@ import importlib.util
 import json
 import os
 import sys
-from typing import Any, List, Tuple
+from typing import Any, List, NoReturn, Tuple
 
 ACCEPTED, REJECTED, USAGE, INCOMPLETE = 0, 1, 2, 3
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one sentence what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"lockstep: {message}\n{self.prog} --help lists its options", file=sys.stderr)
+        sys.exit(USAGE)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="lockstep")
+    parser = _Parser(prog="lockstep")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, files in (("judge", ["CANDIDATE"]), ("compare", ["OLD", "NEW"])):
         one = commands.add_parser(name)

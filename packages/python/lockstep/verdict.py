@@ -75,6 +75,11 @@ def as_json(judgement: Judgement, task_path: str) -> Dict[str, Any]:
     }
 
 
+def _plain(text: str) -> str:
+    """Without what a terminal would obey: candidates have a say in the text of reasons."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
+
+
 def _indented(text: str) -> str:
     return "\n".join("    " + line for line in text.splitlines())
 
@@ -106,7 +111,7 @@ def as_text(judgement: Judgement, task_path: str) -> str:
     lines += ["", _receipt_text(receipt(judgement)), "",
               "  " + ", ".join(f"{k} {v:.2f} s" for k, v in judgement.seconds.items()),
               "  replay: " + replay(judgement, task_path)]
-    return "\n".join(lines) + "\n"
+    return _plain("\n".join(lines)) + "\n"
 
 
 def _receipt_text(made: Dict[str, Any]) -> str:

@@ -176,7 +176,11 @@ int lockstepSetError(int error) {
 
 size_t lockstepLiveObjects() {
   return with_device(size_t{0}, [](Runtime& r, Device&) {
-    return r.memory->live().size() + lockstep::runtime::live_handles();
+    const auto live = r.memory->live();
+    const auto made = std::count_if(live.begin(), live.end(), [&r](const auto* a) {
+      return !r.modules.is_variable(*a);  // code comes when it is first used, and stays
+    });
+    return static_cast<std::size_t>(made) + lockstep::runtime::live_handles();
   });
 }
 

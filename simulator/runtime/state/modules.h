@@ -129,6 +129,11 @@ class Modules {
   cudaError_t get(Runtime& runtime, const VariableEntry& variable, int device,
                   const memory::Allocation** result);
   bool is_managed_variable(const memory::Allocation& allocation) const;
+  // A module's, of any kind.
+  bool is_variable(const memory::Allocation& allocation) const {
+    return allocation.kind == memory::Kind::kVariable ||
+           allocation.kind == memory::Kind::kConstant || is_managed_variable(allocation);
+  }
   // Where those variables begin.
   std::vector<memory::Address> managed_variables() const;
   // Records what has been executed of all modules, and of those that were never loaded that nothing

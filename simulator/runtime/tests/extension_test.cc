@@ -420,6 +420,8 @@ CUDA_TEST(LiveObjects, AreWhatIsMadeAndNotGivenBack) {
   EXPECT_CUDA(cudaSuccess, cudaFreeHost(of_the_host));
   EXPECT_CUDA(cudaSuccess, cudaFree(memory));
   EXPECT_EQ(live_objects(), before);
+  kernels::add_to_variables(0);
+  EXPECT_EQ(live_objects(), before) << "a module has come with its variables";
 }
 
 CUDA_TEST(Limits, AreSetAsideAndBroughtBack) {

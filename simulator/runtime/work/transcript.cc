@@ -60,8 +60,7 @@ const char* name_of(memory::Kind kind) {
 
 // Whether a module's load, or a kernel, makes it.
 bool is_made_by_code(const Modules& modules, const memory::Allocation& a) {
-  return modules.is_managed_variable(a) || a.kind == memory::Kind::kVariable ||
-         a.kind == memory::Kind::kConstant || a.name == "device malloc";
+  return modules.is_variable(a) || a.name == "device malloc";
 }
 
 }  // namespace
