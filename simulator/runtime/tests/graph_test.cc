@@ -125,6 +125,26 @@ CUDA_TEST(GraphLaunch, HasReadPageableMemoryWhenItReturns) {
   EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
 }
 
+CUDA_TEST(GraphLaunch, CopiesOnWhatItHasWrittenToPageableMemory) {
+  Ints x(4);
+  const cudaStream_t s = make_stream();
+  cudaGraph_t g = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphCreate(&g, 0));
+  int host = 3;
+  const cudaGraphNode_t store = add_store(g, x.at, 1, 7);
+  cudaGraphNode_t out = nullptr, in = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphAddMemcpyNode1D(&out, g, &store, 1, &host, x.at + 1, 4,
+                                                    cudaMemcpyDeviceToHost));
+  ASSERT_CUDA(cudaSuccess,
+              cudaGraphAddMemcpyNode1D(&in, g, &out, 1, x.at, &host, 4, cudaMemcpyHostToDevice));
+  const cudaGraphExec_t e = make_exec(g);
+  EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(e, s));
+  EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
+  EXPECT_EQ(x[0], 7);
+  EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(e));
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
+}
+
 CUDA_TEST(Capture, KeepsWorkInsteadOfDoingIt) {
   Ints x(4);
   const cudaStream_t s = make_stream();
