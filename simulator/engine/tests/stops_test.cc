@@ -99,17 +99,22 @@ TEST(ClockWait, EndsSoonAndNotTooEarly) {
     for (const std::uint64_t t : gpu.fetch<std::uint64_t>(out, 32))
       EXPECT_TRUE(t >= kAsked && t < kAsked + kAsked / 8) << clock << " " << t;
   }
-  // The 32 bits of %clock, in waits one after another.
+  // The 32 bits of %clock, in waits one after another: none goes past its end by so much that the
+  // difference begins anew.
+  constexpr std::uint64_t kWaits = 40, kNearlyAll = 4'200'000'000, kLeap = 1 << 26;
   Machine gpu;
   gpu.load(
-      kernel("  mov.u32 %r4, 40;\nagain:\n  mov.u32 %r2, %clock;\nwait:\n  mov.u32 %r3, "
-             "%clock;\n  sub.u32 %r3, %r3, %r2;\n  setp.lt.u32 %p3, %r3, 4000000000;\n"
-             "  @%p3 bra wait;\n  sub.u32 %r4, %r4, 1;\n  setp.ne.u32 %p4, %r4, 0;\n"
-             "  @%p4 bra again;"));
+      kernel("  mov.u64 %rd3, %clock64;\n  mov.u32 %r4, 40;\nagain:\n  mov.u32 %r2, %clock;\n"
+             "wait:\n  mov.u32 %r3, %clock;\n  sub.u32 %r3, %r3, %r2;\n"
+             "  setp.lt.u32 %p3, %r3, 4200000000;\n  @%p3 bra wait;\n"
+             "  sub.u32 %r4, %r4, 1;\n  setp.ne.u32 %p4, %r4, 0;\n  @%p4 bra again;\n"
+             "  mov.u64 %rd4, %clock64;\n  sub.u64 %rd10, %rd4, %rd3;"));
   const auto out = gpu.buffer(std::vector<std::uint64_t>(32, 0));
   const Outcome o = gpu.launch("k", 1, 32, out);
   EXPECT_TRUE(o.findings.empty()) << text(o);
   EXPECT_LT(o.counters.warp_instructions, 100'000u);
+  for (const std::uint64_t t : gpu.fetch<std::uint64_t>(out, 32))
+    EXPECT_TRUE(t >= kWaits * kNearlyAll && t < kWaits * (kNearlyAll + 2 * kLeap)) << t;
 }
 
 // One that also reads a flag has its limit in instructions: whoever sets the flag has that long.

@@ -7,6 +7,7 @@
 
 #include "simulator/runtime/graph/conditional.h"
 #include "simulator/runtime/state/call_errors.h"
+#include "simulator/runtime/work/concurrency.h"
 #include "simulator/runtime/work/executor.h"
 
 namespace lockstep::runtime {
@@ -333,7 +334,21 @@ void note_memory(Runtime& runtime, const GraphExec& exec) {
 
 struct Launch : LaunchedBy {
   std::vector<std::shared_ptr<Pending>> put;
+  bool stages = true;  // sources in pageable memory
 };
+
+// Whether a node writes pageable memory. Then the launch returns when it has, as on an H100.
+bool writes_pageable_memory(const Runtime& runtime, const GraphExec& exec) {
+  bool any = false;
+  each<CopyWork>(exec, [&](const CopyWork& work) { any |= writes_pageable(runtime, work); });
+  return any;
+}
+
+bool ends_in_the_call(const Runtime& runtime, const Pending& p) {
+  const auto* const copy = std::get_if<CopyWork>(&p.work);
+  return copy != nullptr &&
+         (writes_pageable(runtime, *copy) || (p.staged.empty() && reads_pageable(runtime, *copy)));
+}
 
 // What is done where a step is put, and whether something is left to execute.
 bool begin_step(Runtime& runtime, Pending& p) {
@@ -365,6 +380,7 @@ void put_steps(Runtime& runtime, GraphExec& exec, const Clock& start, Launch& la
       auto p = make_entry(step, launch);
       p->at = runtime.order.step(exec.branches[step.branch], after, launch.stream);
       p->awaited = true;
+      if (launch.stages) stage_source(runtime, *p);
       done[i] = p->at.before;
       if (!step.bodies.empty()) prepare_condition(runtime, exec, step, launch, *p, &done[i]);
       if (begin_step(runtime, *p)) {
@@ -406,12 +422,17 @@ cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec
     launch.put.push_back(std::move(p));
   }
   Clock end = start;
+  // A source is read in the call, unless a node of the graph may write it first.
+  launch.stages = !writes_pageable_memory(runtime, exec);
   put_steps(runtime, exec, start, launch, &end);
   exec.launched = end;
   runtime.order.end_graph(stream.order, end);
   runtime.dependent_launches.end_chain();
   if (launch.put.empty()) return cudaSuccess;
   after_put(runtime);
+  for (const auto& p : launch.put) {
+    if (!p->done && ends_in_the_call(runtime, *p)) run_until(runtime, p->at.before);
+  }
   if (runtime.settings.launch_blocking) wait_for(runtime, end);
   cudaError_t error = cudaSuccess;
   for (const auto& p : launch.put) {

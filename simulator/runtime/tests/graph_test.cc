@@ -71,6 +71,80 @@ cudaGraphNode_t add_store(cudaGraph_t g, int* p, int i, int value,
   return node;
 }
 
+// Recorded on an H100, as the two below.
+CUDA_TEST(Graph, RootsAreGivenLatestFirst) {
+  cudaGraph_t g = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphCreate(&g, 0));
+  cudaGraphNode_t first = nullptr, second = nullptr, third = nullptr, roots[3] = {};
+  for (cudaGraphNode_t* const node : {&first, &second, &third})
+    ASSERT_CUDA(cudaSuccess, cudaGraphAddEmptyNode(node, g, nullptr, 0));
+  size_t count = 3;
+  EXPECT_CUDA(cudaSuccess, cudaGraphGetRootNodes(g, roots, &count));
+  EXPECT_EQ(roots[0], third);
+  EXPECT_EQ(roots[1], second);
+  EXPECT_EQ(roots[2], first);
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
+}
+
+CUDA_TEST(GraphLaunch, ReturnsWhenPageableMemoryIsWritten) {
+  Ints x(4);
+  const cudaStream_t s = make_stream();
+  cudaGraph_t g = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphCreate(&g, 0));
+  int host = 0;
+  const cudaGraphNode_t store = add_store(g, x.at, 1, 7);
+  cudaGraphNode_t copy = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphAddMemcpyNode1D(&copy, g, &store, 1, &host, x.at + 1, 4,
+                                                    cudaMemcpyDeviceToHost));
+  const cudaGraphExec_t e = make_exec(g);
+  EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(e, s));
+  EXPECT_EQ(host, 7);
+  EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
+  EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(e));
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
+}
+
+CUDA_TEST(GraphLaunch, HasReadPageableMemoryWhenItReturns) {
+  Ints x(4);
+  const cudaStream_t s = make_stream();
+  cudaGraph_t g = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphCreate(&g, 0));
+  int host = 7;
+  cudaGraphNode_t copy = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphAddMemcpyNode1D(&copy, g, nullptr, 0, x.at, &host, 4,
+                                                    cudaMemcpyHostToDevice));
+  const cudaGraphExec_t e = make_exec(g);
+  for (const int value : {7, 8}) {
+    host = value;
+    EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(e, s));
+    host = 0;
+    EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
+    EXPECT_EQ(x[0], value);
+  }
+  EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(e));
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
+}
+
+CUDA_TEST(GraphLaunch, CopiesOnWhatItHasWrittenToPageableMemory) {
+  Ints x(4);
+  const cudaStream_t s = make_stream();
+  cudaGraph_t g = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphCreate(&g, 0));
+  int host = 3;
+  const cudaGraphNode_t store = add_store(g, x.at, 1, 7);
+  cudaGraphNode_t out = nullptr, in = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphAddMemcpyNode1D(&out, g, &store, 1, &host, x.at + 1, 4,
+                                                    cudaMemcpyDeviceToHost));
+  ASSERT_CUDA(cudaSuccess,
+              cudaGraphAddMemcpyNode1D(&in, g, &out, 1, x.at, &host, 4, cudaMemcpyHostToDevice));
+  const cudaGraphExec_t e = make_exec(g);
+  EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(e, s));
+  EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
+  EXPECT_EQ(x[0], 7);
+  EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(e));
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
+}
+
 CUDA_TEST(Capture, KeepsWorkInsteadOfDoingIt) {
   Ints x(4);
   const cudaStream_t s = make_stream();

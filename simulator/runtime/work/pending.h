@@ -38,4 +38,7 @@ struct Pending final : Entry, PutBy {
   cudaError_t result = cudaSuccess;  // once it is done
 };
 
+// Reads the source of a copy from pageable memory now, if there is room for its bytes.
+void stage_source(const Runtime& runtime, Pending& p);
+
 }  // namespace lockstep::runtime

@@ -151,6 +151,16 @@ bool has_room_to_stage(const Runtime& runtime, const CopyWork& copy) {
   return all <= kMost;
 }
 
+}  // namespace
+
+void stage_source(const Runtime& runtime, Pending& p) {
+  auto* const copy = std::get_if<CopyWork>(&p.work);
+  if (copy != nullptr && reads_pageable(runtime, *copy) && has_room_to_stage(runtime, *copy))
+    p.staged = stage(*copy);
+}
+
+namespace {
+
 std::shared_ptr<Pending> make_pending(const Runtime& runtime, const Device& device,
                                       const char* api_name) {
   auto p = std::make_shared<Pending>();
