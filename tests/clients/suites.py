@@ -64,6 +64,9 @@ SUITES = {
     "triton": Suite(("torch", "numpy", "pytest", "tabulate", "matplotlib", "pandas"),
                     folder="python/tutorials",
                     files=("[01][0-9]-*.py", "gluon/[01][0-9]-*.py")),
+    "triton_core": Suite(("torch", "numpy", "pytest", "scipy"),
+                         folder="python/test/unit/language",
+                         files=("test_core.py",)),
 }
 
 
