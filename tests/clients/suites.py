@@ -60,10 +60,13 @@ SUITES = {
     "warp": Suite(("warp-lang", "numpy", "pytest"),
                   module="warp.tests",
                   files=("test_*.py",),
-                  options=("-o", "python_functions=none")),
+                  options=("-s", "-o", "python_functions=none")),
     "triton": Suite(("torch", "numpy", "pytest", "tabulate", "matplotlib", "pandas"),
                     folder="python/tutorials",
                     files=("[01][0-9]-*.py", "gluon/[01][0-9]-*.py")),
+    "triton_core": Suite(("torch", "numpy", "pytest", "scipy"),
+                         folder="python/test/unit/language",
+                         files=("test_core.py",)),
 }
 
 

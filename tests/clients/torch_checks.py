@@ -26,6 +26,15 @@ def slices():
     return same(made, expected)
 
 
+def numbers():
+    bytes_ = torch.arange(8, dtype=torch.uint8)
+    made = bytes_.cuda()
+    made &= 6
+    return all(torch.equal(a.cpu(), b) and a.dtype == b.dtype
+               for a, b in ((made, bytes_ & 6), (bytes_.cuda() | 9, bytes_ | 9),
+                            (bytes_.cuda() ^ 5, bytes_ ^ 5), (bytes_.cuda() << 1, bytes_ << 1)))
+
+
 def random_numbers():
     torch.manual_seed(5)
     first, second = torch.rand(4, device="cuda"), torch.rand(4, device="cuda")
@@ -148,6 +157,7 @@ for name, function in {
         "GRU": lambda: model(nn.GRU(8, 8, bias=False), torch.randn(5, 2, 8)),
         "LSTM in 16 bits": lambda: same(CELL.half().cuda()(ROW.half().cuda())[0].float(),
                                         CELL.float().cpu()(ROW)[0], 1e-2),
+        "bits with a number": numbers,
         "layer norm in 16 bits": layer_norm_in_16_bits,
         "SGD": lambda: train(torch.optim.SGD),
         "AdamW": lambda: train(torch.optim.AdamW),

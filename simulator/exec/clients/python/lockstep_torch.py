@@ -219,9 +219,20 @@ def _is_random(op):
     return torch.Tag.nondeterministic_seeded in op.tags
 
 
+def _call_with_numbers(op, args, kwargs):
+    """PyTorch gives a kernel in Python a number where its own get a tensor that stands for one, and
+    only some operators take it back so. Another form of the operator takes it."""
+    try:
+        return op(*args, **kwargs)
+    except RuntimeError as error:
+        if "Unable to cast" not in str(error):
+            raise
+        return op.overloadpacket(*args, **kwargs)
+
+
 def _call_on_host(op, args, kwargs):
     if not _is_random(op):
-        return op(*args, **kwargs)
+        return _call_with_numbers(op, args, kwargs)
     given = kwargs.get("generator")
     if given is not None:
         kwargs["generator"] = None
