@@ -278,14 +278,46 @@ TEST(Translate, EveryOperationGivesWhatItsHandlerGives) {
     const isa::FormRow* const row = examples[i].spelling.form->row;
     for (end = i; end < examples.size() && examples[end].spelling.form->row == row;) ++end;
     static const std::set<std::string> kTranslated = {
-        "abs",  "add",  "and", "bfe", "cvt", "div",  "fma", "lop3", "mad",
-        "max",  "min",  "mov", "mul", "neg", "not",  "or",  "prmt", "rcp",
-        "selp", "setp", "shf", "shl", "shr", "sqrt", "sub", "xor"};
+        "abs", "add",  "and",  "bfe", "cvt", "div", "fma",  "lop3", "mad",
+        "max", "min",  "mov",  "mul", "neg", "not", "or",   "prmt", "rcp",
+        "rem", "selp", "setp", "shf", "shl", "shr", "sqrt", "sub",  "xor"};
     if (!kTranslated.contains(std::string(isa::opcode_name(row->opcode)))) continue;
     judge.text(row_module({&examples[i], end - i}), 25);
   }
   // Fewer, and something has left the table.
-  EXPECT_EQ(judge.seen().size(), 137u) << joined(judge.seen());
+  EXPECT_EQ(judge.seen().size(), 153u) << joined(judge.seen());
+}
+
+// The pairs above hold a comparison with a type here and there; this is each with each.
+TEST(Translate, EveryComparisonOfEveryType) {
+  std::string body;
+  const auto add = [&](const std::string& compare, const std::string& type) {
+    const std::string bank = type == "f32"          ? "%f"
+                             : type == "f64"        ? "%fd"
+                             : type.ends_with("16") ? "%h"
+                             : type.ends_with("64") ? "%rd"
+                                                    : "%r";
+    body += "  setp." + compare + "." + type + " %p1, " + bank + "1, " + bank + "2;\n";
+  };
+  for (const char* bits : {"16", "32", "64"}) {
+    for (const char* compare : {"eq", "ne", "lt", "le", "gt", "ge"}) {
+      add(compare, std::string("s") + bits);
+      add(compare, std::string("u") + bits);
+      add(compare, std::string("f") + (bits[0] == '1' ? "32" : bits));
+    }
+    for (const char* compare : {"lo", "ls", "hi", "hs"}) add(compare, std::string("u") + bits);
+  }
+  for (const char* compare : {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}) {
+    add(compare, "f32");
+    add(compare, "f64");
+  }
+  Judge judge;
+  judge.text(testing::module_text(".visible .entry k()\n{\n  .reg .pred %p<9>;\n"
+                                  "  .reg .b16 %h<9>;\n  .reg .b32 %r<9>;\n  .reg .b64 %rd<9>;\n"
+                                  "  .reg .f32 %f<9>;\n  .reg .f64 %fd<9>;\n" +
+                                  body + "  ret;\n}\n"),
+             25);
+  EXPECT_EQ(judge.seen().size(), 3u * 6 * 2 + 2 * 6 + 3 * 4 + 2 * 8) << joined(judge.seen());
 }
 
 // What is chosen when the code is made: tables, amounts, selectors, places of fields.
