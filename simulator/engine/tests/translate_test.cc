@@ -457,6 +457,27 @@ std::string exchange(const char* barrier) {
 )";
 }
 
+// The first warp waits for the second at a flag: its loads give others their turn.
+const char* const kFlag = R"(
+  mov.u32 %r4, s;
+  mov.u32 %r5, %tid.x;
+  mov.u32 %r6, 0;
+  setp.eq.u32 %p1, %r5, 0;
+  @%p1 st.volatile.shared.u32 [%r4], %r6;
+  bar.sync 0;
+  setp.lt.u32 %p2, %r5, 32;
+  @%p2 bra TOP;
+  mov.u32 %r6, 1;
+  st.volatile.shared.u32 [%r4], %r6;
+  mov.u32 %r9, 7;
+  bra DONE;
+TOP:
+  ld.volatile.shared.u32 %r9, [%r4];
+  setp.eq.u32 %p3, %r9, 0;
+  @%p3 bra TOP;
+DONE:
+)";
+
 void expect_the_same(const std::string& text, std::uint32_t threads, std::uint64_t limit) {
   for (const std::uint64_t seed : {0, 1, 2}) {
     // Without the search for races the code loads from shared memory by itself.
@@ -477,8 +498,8 @@ void expect_the_same(const std::string& text, std::uint32_t threads, std::uint64
 
 TEST(Translate, ResultsCountersAndFindingsAreTheInterpreters) {
   for (const std::uint32_t threads : {32u, 40u, 128u}) {
-    for (const std::string& body :
-         {std::string(kLoop), std::string(kDivergence), exchange("bar.sync 0;"), exchange("")})
+    for (const std::string& body : {std::string(kLoop), std::string(kDivergence),
+                                    std::string(kFlag), exchange("bar.sync 0;"), exchange("")})
       expect_the_same(kernel(body), threads, 1'000'000);
   }
 }
