@@ -538,6 +538,9 @@ TEST(Translate, LoadsOfSharedMemoryFindWhatTheInterpreterFinds) {
        "  add.u32 %r7, %r7, 200;\n"},
       {"one word", "  add.u32 %r7, %r4, 8;\n"},
       {"half rows", "  and.b32 %r6, %r6, 60;\n  add.u32 %r7, %r4, %r6;\n  add.u32 %r7, %r7, 8;\n"},
+      {"every second word",
+       "  shl.b32 %r6, %r5, 3;\n  and.b32 %r6, %r6, 248;\n  add.u32 %r7, %r4, %r6;\n"
+       "  add.u32 %r7, %r7, 4;\n"},
       {"scattered",
        "  mul.lo.u32 %r6, %r5, 28;\n  and.b32 %r6, %r6, 252;\n  add.u32 %r7, %r4, %r6;\n"
        "  add.u32 %r7, %r7, 4;\n"},
@@ -561,7 +564,7 @@ TEST(Translate, LoadsOfSharedMemoryFindWhatTheInterpreterFinds) {
                                check::kBounds | check::kInitialisation)
                           .findings.empty();
   }
-  EXPECT_EQ(with_findings, 9u);
+  EXPECT_EQ(with_findings, 10u);
 }
 
 TEST(Translate, LoadsOfSharedMemoryAreCounted) {
