@@ -428,6 +428,7 @@ TOP:
   and.b32 %r5, %r9, 3;
   setp.eq.u32 %p1, %r5, 0;
   @%p1 bra EVEN;
+  @%p1 popc.b32 %r9, %r9;
   mad.lo.u32 %r9, %r9, 5, 1;
   bra NEXT;
 EVEN:
