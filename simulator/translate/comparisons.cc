@@ -70,13 +70,20 @@ void compare_integers(RunOfLanes& r, Order o, int bytes, Ymm d, Ymm a, Ymm b) {
 void compare(RunOfLanes& r, const Op& op, const Meaning& m) {
   const bool is_float = m.type == Type::kF32 || m.type == Type::kF64;
   const int bytes = m.bytes[1], predicate = float_predicate(m.compare);
-  const Order order = order_of(m.compare, m.type);
+  Order order = order_of(m.compare, m.type);
+  if (bytes == 2) order.is_unsigned = false;  // 16 bits without a sign are 32 without one set
   const auto one = [&](Ymm d, Ymm a, Ymm b) {
-    if (!is_float) return compare_integers(r, order, bytes, d, a, b);
+    if (!is_float) return compare_integers(r, order, bytes == 8 ? 8 : 4, d, a, b);
     bytes == 4 ? r.g.vcmpps(d, a, b, predicate) : r.g.vcmppd(d, a, b, predicate);
   };
   const Ymm d = r.fresh();
-  if (bytes == 4) {
+  if (bytes == 2) {
+    const Xbyak::Xmm a = r.half(op.src[0]), b = r.half(op.src[1]);
+    const bool with_sign = m.type == Type::kS16;
+    with_sign ? r.g.vpmovsxwd(r.t0, a) : r.g.vpmovzxwd(r.t0, a);
+    with_sign ? r.g.vpmovsxwd(r.t1, b) : r.g.vpmovzxwd(r.t1, b);
+    one(d, r.t0, r.t1);
+  } else if (bytes == 4) {
     one(d, r.word(op.src[0]), r.word(op.src[1]));
   } else {
     const Wide a = r.wide(op.src[0]), b = r.wide(op.src[1]);
@@ -104,6 +111,7 @@ Emitter comparison_emitter(const Meaning& m) {
   const int compared = m.bytes[1];
   const bool known = m.type == Type::kF32   ? compared == 4
                      : m.type == Type::kF64 ? compared == 8
+                     : compared == 2        ? m.type == Type::kU16 || m.type == Type::kS16
                                             : is_integer(m.type, compared);
   return known && has_bytes(m, {0, compared, compared}) ? &compare : nullptr;
 }

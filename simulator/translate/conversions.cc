@@ -41,6 +41,16 @@ void from_half(RunOfLanes& r, const Op& op, const Meaning& m) {
   m.source_type == Type::kS16 ? r.g.vpmovsxwd(d, a) : r.g.vpmovzxwd(d, a);
   r.set_word(op, d);
 }
+void half_to_wide(RunOfLanes& r, const Op& op, const Meaning& m) {
+  const Xmm a = r.half(op.src[0]);
+  const Wide d = r.fresh_wide();
+  r.g.vpsrldq(low(r.t0), a, 8);
+  for (int p = 0; p < 2; ++p) {
+    const Xmm from = p == 0 ? a : low(r.t0);
+    m.source_type == Type::kS16 ? r.g.vpmovsxwq(d.part[p], from) : r.g.vpmovzxwq(d.part[p], from);
+  }
+  r.set_wide(op, d);
+}
 void float_of_integer(RunOfLanes& r, const Op& op, const Meaning& m) {
   unary(r, op, 4, [&](Ymm d, Ymm a) {
     if (m.source_type == Type::kS32) return r.g.vcvtdq2ps(d, a);
@@ -102,6 +112,8 @@ Emitter conversion_emitter(const Meaning& m) {
     return &to_half;
   if (none && is_integer(to, 4) && (from == Type::kU16 || from == Type::kS16) && is(4, 2))
     return &from_half;
+  if (none && is_integer(to, 8) && (from == Type::kU16 || from == Type::kS16) && is(8, 2))
+    return &half_to_wide;
   if (to == Type::kF32 && is_integer(from, 4))
     return nearest && is(4, 4) ? &float_of_integer : nullptr;
   if (to == Type::kS32 && from == Type::kF32)

@@ -99,6 +99,35 @@ void sign_of_float(RunOfLanes& r, const Op& op, const Meaning& m) {
   });
 }
 
+// f64. A NaN is handed on, quieted: of both operands the second, and with its sign.
+constexpr std::uint64_t kWideSignBit = std::uint64_t{1} << 63, kQuiet = 0x0008000000000000u;
+void hand_on_nan(RunOfLanes& r, Ymm d, Ymm of, Ymm where) {
+  r.g.vorpd(r.t1, of, r.pool.all_wide(kQuiet));
+  r.g.vblendvpd(d, d, r.t1, where);
+}
+void extreme_of_doubles(RunOfLanes& r, const Op& op, const Meaning& m) {
+  const bool smaller = m.opcode == Opcode::k_min;
+  binary(r, op, 8, [&](Ymm d, Ymm a, Ymm b) {
+    smaller ? r.g.vminpd(d, a, b) : r.g.vmaxpd(d, a, b);
+    r.g.vcmpeqpd(r.t0, a, b);
+    smaller ? r.g.vorpd(r.t1, a, b) : r.g.vandpd(r.t1, a, b);
+    r.g.vblendvpd(d, d, r.t1, r.t0);
+    r.g.vcmpunordpd(r.t0, b, b);
+    r.g.vblendvpd(d, d, a, r.t0);
+    r.g.vcmpunordpd(r.t0, d, d);
+    hand_on_nan(r, d, b, r.t0);
+  });
+}
+void sign_of_double(RunOfLanes& r, const Op& op, const Meaning& m) {
+  unary(r, op, 8, [&](Ymm d, Ymm a) {
+    if (m.opcode == Opcode::k_abs)
+      r.g.vandpd(d, a, r.pool.all_wide(~kWideSignBit));
+    else
+      r.g.vxorpd(d, a, r.pool.all_wide(kWideSignBit));
+    r.g.vcmpunordpd(r.t0, a, a);
+    hand_on_nan(r, d, a, r.t0);
+  });
+}
 bool is_nearest(const Meaning& m) {
   return m.rounding == Rounding::kNone || m.rounding == Rounding::kNearestEven;
 }
@@ -120,9 +149,10 @@ Emitter float_emitter(const Meaning& m) {
     case Opcode::k_sqrt: return one && exact ? &square_root : nullptr;
     case Opcode::k_rcp: return one && exact ? &reciprocal : nullptr;
     case Opcode::k_min:
-    case Opcode::k_max: return f32 && two && !m.ftz ? &extreme : nullptr;
+    case Opcode::k_max:
+      return !two || m.ftz || !m.plain ? nullptr : f32 ? &extreme : &extreme_of_doubles;
     case Opcode::k_abs:
-    case Opcode::k_neg: return f32 && one && !m.ftz ? &sign_of_float : nullptr;
+    case Opcode::k_neg: return !one || m.ftz ? nullptr : f32 ? &sign_of_float : &sign_of_double;
     default: return nullptr;
   }
 }

@@ -92,11 +92,58 @@ void absolute(RunOfLanes& r, const Op& op, const Meaning&) {
   unary(r, op, 4, [&](Ymm d, Ymm a) { r.g.vpabsd(d, a); });
 }
 
+// Four quotients of 32 bits as doubles, exactly: a quotient differs from the next integer by more
+// than a double's rounding.
+void four_quotients(RunOfLanes& r, bool with_sign, Ymm a, Ymm b, bool upper) {
+  const auto as_doubles = [&](Ymm d, Ymm from) {
+    upper ? r.g.vextracti128(low(d), from, 1) : r.g.vmovdqa(low(d), low(from));
+    if (!with_sign) r.g.vpxor(low(d), low(d), r.pool.all(0x80000000u));
+    r.g.vcvtdq2pd(d, low(d));
+    if (!with_sign) r.g.vaddpd(d, d, r.pool.all_wide(0x41e0000000000000u));  // 2^31
+  };
+  as_doubles(r.t0, a);
+  as_doubles(r.t1, b);
+  r.g.vdivpd(r.t0, r.t0, r.t1);
+  if (!with_sign) {
+    r.g.vroundpd(r.t0, r.t0, 3);
+    r.g.vsubpd(r.t0, r.t0, r.pool.all_wide(0x41e0000000000000u));
+  }
+  r.g.vcvttpd2dq(low(r.t0), r.t0);
+}
+// Of a division by zero quotient and remainder are all ones. The smallest integer by -1 is itself.
+void divide_integers(RunOfLanes& r, const Op& op, const Meaning& m) {
+  const bool with_sign = m.type == Type::kS32;
+  binary(r, op, 4, [&](Ymm d, Ymm a, Ymm b) {
+    four_quotients(r, with_sign, a, b, /*upper=*/false);
+    r.g.vmovdqa(low(d), low(r.t0));
+    four_quotients(r, with_sign, a, b, /*upper=*/true);
+    r.g.vinserti128(d, d, low(r.t0), 1);
+    if (!with_sign) r.g.vpxor(d, d, r.pool.all(0x80000000u));
+    if (m.opcode == Opcode::k_rem) {
+      r.g.vpmulld(d, d, b);
+      r.g.vpsubd(d, a, d);
+    }
+    r.g.vpxor(r.t0, r.t0, r.t0);
+    r.g.vpcmpeqd(r.t0, b, r.t0);
+    r.g.vpor(d, d, r.t0);
+  });
+}
+void sum_of_halves(RunOfLanes& r, const Op& op, const Meaning& m) {
+  const Xbyak::Xmm a = r.half(op.src[0]), b = r.half(op.src[1]);
+  const Ymm d = r.fresh();
+  m.opcode == Opcode::k_add ? r.g.vpaddw(low(d), a, b) : r.g.vpsubw(low(d), a, b);
+  r.set_half(op, d);
+}
+
 }  // namespace
 
 Emitter integer_emitter(const Meaning& m) {
   const int n = m.bytes[0];
   const bool wide = m.half == Half::kWide, high = m.half == Half::kHi;
+  if (m.type == Type::kU16 || m.type == Type::kS16) {
+    const bool sum = m.opcode == Opcode::k_add || m.opcode == Opcode::k_sub;
+    return sum && has_bytes(m, {2, 2, 2}) ? &sum_of_halves : nullptr;
+  }
   if (!is_integer(m.type, wide ? 4 : n)) return nullptr;
   const bool one = has_bytes(m, {n, n}), two = has_bytes(m, {n, n, n}),
              three = has_bytes(m, {n, n, n, n});
@@ -111,6 +158,8 @@ Emitter integer_emitter(const Meaning& m) {
       return three && (n == 4 || !high) ? &multiply_add : nullptr;
     case Opcode::k_min:
     case Opcode::k_max: return two && n == 4 ? &integer_extreme : nullptr;
+    case Opcode::k_div:
+    case Opcode::k_rem: return two && n == 4 ? &divide_integers : nullptr;
     case Opcode::k_neg: return one ? &negate : nullptr;
     case Opcode::k_abs: return one && n == 4 ? &absolute : nullptr;
     default: return nullptr;

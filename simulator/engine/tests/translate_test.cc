@@ -278,14 +278,46 @@ TEST(Translate, EveryOperationGivesWhatItsHandlerGives) {
     const isa::FormRow* const row = examples[i].spelling.form->row;
     for (end = i; end < examples.size() && examples[end].spelling.form->row == row;) ++end;
     static const std::set<std::string> kTranslated = {
-        "abs",  "add",  "and", "bfe", "cvt", "div",  "fma", "lop3", "mad",
-        "max",  "min",  "mov", "mul", "neg", "not",  "or",  "prmt", "rcp",
-        "selp", "setp", "shf", "shl", "shr", "sqrt", "sub", "xor"};
+        "abs", "add",  "and",  "bfe", "cvt", "div", "fma",  "lop3", "mad",
+        "max", "min",  "mov",  "mul", "neg", "not", "or",   "prmt", "rcp",
+        "rem", "selp", "setp", "shf", "shl", "shr", "sqrt", "sub",  "xor"};
     if (!kTranslated.contains(std::string(isa::opcode_name(row->opcode)))) continue;
     judge.text(row_module({&examples[i], end - i}), 25);
   }
   // Fewer, and something has left the table.
-  EXPECT_EQ(judge.seen().size(), 137u) << joined(judge.seen());
+  EXPECT_EQ(judge.seen().size(), 153u) << joined(judge.seen());
+}
+
+// The pairs above hold a comparison with a type here and there; this is each with each.
+TEST(Translate, EveryComparisonOfEveryType) {
+  std::string body;
+  const auto add = [&](const std::string& compare, const std::string& type) {
+    const std::string bank = type == "f32"          ? "%f"
+                             : type == "f64"        ? "%fd"
+                             : type.ends_with("16") ? "%h"
+                             : type.ends_with("64") ? "%rd"
+                                                    : "%r";
+    body += "  setp." + compare + "." + type + " %p1, " + bank + "1, " + bank + "2;\n";
+  };
+  for (const char* bits : {"16", "32", "64"}) {
+    for (const char* compare : {"eq", "ne", "lt", "le", "gt", "ge"}) {
+      add(compare, std::string("s") + bits);
+      add(compare, std::string("u") + bits);
+      add(compare, std::string("f") + (bits[0] == '1' ? "32" : bits));
+    }
+    for (const char* compare : {"lo", "ls", "hi", "hs"}) add(compare, std::string("u") + bits);
+  }
+  for (const char* compare : {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}) {
+    add(compare, "f32");
+    add(compare, "f64");
+  }
+  Judge judge;
+  judge.text(testing::module_text(".visible .entry k()\n{\n  .reg .pred %p<9>;\n"
+                                  "  .reg .b16 %h<9>;\n  .reg .b32 %r<9>;\n  .reg .b64 %rd<9>;\n"
+                                  "  .reg .f32 %f<9>;\n  .reg .f64 %fd<9>;\n" +
+                                  body + "  ret;\n}\n"),
+             25);
+  EXPECT_EQ(judge.seen().size(), 3u * 6 * 2 + 2 * 6 + 3 * 4 + 2 * 8) << joined(judge.seen());
 }
 
 // What is chosen when the code is made: tables, amounts, selectors, places of fields.
@@ -396,6 +428,7 @@ TOP:
   and.b32 %r5, %r9, 3;
   setp.eq.u32 %p1, %r5, 0;
   @%p1 bra EVEN;
+  @%p1 popc.b32 %r9, %r9;
   mad.lo.u32 %r9, %r9, 5, 1;
   bra NEXT;
 EVEN:
@@ -425,6 +458,27 @@ std::string exchange(const char* barrier) {
 )";
 }
 
+// The first warp waits for the second at a flag: its loads give others their turn.
+const char* const kFlag = R"(
+  mov.u32 %r4, s;
+  mov.u32 %r5, %tid.x;
+  mov.u32 %r6, 0;
+  setp.eq.u32 %p1, %r5, 0;
+  @%p1 st.volatile.shared.u32 [%r4], %r6;
+  bar.sync 0;
+  setp.lt.u32 %p2, %r5, 32;
+  @%p2 bra TOP;
+  mov.u32 %r6, 1;
+  st.volatile.shared.u32 [%r4], %r6;
+  mov.u32 %r9, 7;
+  bra DONE;
+TOP:
+  ld.volatile.shared.u32 %r9, [%r4];
+  setp.eq.u32 %p3, %r9, 0;
+  @%p3 bra TOP;
+DONE:
+)";
+
 void expect_the_same(const std::string& text, std::uint32_t threads, std::uint64_t limit) {
   for (const std::uint64_t seed : {0, 1, 2}) {
     // Without the search for races the code loads from shared memory by itself.
@@ -445,8 +499,8 @@ void expect_the_same(const std::string& text, std::uint32_t threads, std::uint64
 
 TEST(Translate, ResultsCountersAndFindingsAreTheInterpreters) {
   for (const std::uint32_t threads : {32u, 40u, 128u}) {
-    for (const std::string& body :
-         {std::string(kLoop), std::string(kDivergence), exchange("bar.sync 0;"), exchange("")})
+    for (const std::string& body : {std::string(kLoop), std::string(kDivergence),
+                                    std::string(kFlag), exchange("bar.sync 0;"), exchange("")})
       expect_the_same(kernel(body), threads, 1'000'000);
   }
 }
@@ -485,6 +539,9 @@ TEST(Translate, LoadsOfSharedMemoryFindWhatTheInterpreterFinds) {
        "  add.u32 %r7, %r7, 200;\n"},
       {"one word", "  add.u32 %r7, %r4, 8;\n"},
       {"half rows", "  and.b32 %r6, %r6, 60;\n  add.u32 %r7, %r4, %r6;\n  add.u32 %r7, %r7, 8;\n"},
+      {"every second word",
+       "  shl.b32 %r6, %r5, 3;\n  and.b32 %r6, %r6, 248;\n  add.u32 %r7, %r4, %r6;\n"
+       "  add.u32 %r7, %r7, 4;\n"},
       {"scattered",
        "  mul.lo.u32 %r6, %r5, 28;\n  and.b32 %r6, %r6, 252;\n  add.u32 %r7, %r4, %r6;\n"
        "  add.u32 %r7, %r7, 4;\n"},
@@ -508,7 +565,7 @@ TEST(Translate, LoadsOfSharedMemoryFindWhatTheInterpreterFinds) {
                                check::kBounds | check::kInitialisation)
                           .findings.empty();
   }
-  EXPECT_EQ(with_findings, 9u);
+  EXPECT_EQ(with_findings, 10u);
 }
 
 TEST(Translate, LoadsOfSharedMemoryAreCounted) {
