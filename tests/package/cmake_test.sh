@@ -32,7 +32,7 @@ expect_match "its header" "$(cat "$prefix/include/lockstep/version.h")" \
 
 # What Debian 12 has whatever is installed, and what the package itself brings.
 readonly THERE="ld-linux-x86-64.so.2 libc.so.6 libcuda.so.1 libcudart.so.13 libgcc_s.so.1 \
-libm.so.6 libstdc++.so.6"
+libcublasLt.so.13 libm.so.6 libstdc++.so.6"
 elf_files=0
 while read -r file; do
   needed=$(readelf -d "$file" 2> /dev/null | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p')

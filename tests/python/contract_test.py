@@ -8,9 +8,10 @@ import pytest
 
 import tasks
 from lockstep import judging
-from lockstep.candidate import BadCandidate, _launch, _variables, instructions, library_symbol
+from lockstep.candidate import BadCandidate, _launch, instructions, library_symbol
 from lockstep.cases import make_case
 from lockstep.contract import (BadTask, Input, InOut, Launch, Output, Size, Task, dim3, evaluate)
+from lockstep.transcript import variables_of
 
 N = Size("n", 1, 100)
 
@@ -119,7 +120,7 @@ def test_the_variables_and_instructions_of_ptx():
  @%p1 bra $L1;
  mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1};
 }"""
-    assert _variables(ptx) == ["count", "table"]
+    assert variables_of(ptx) == ["count", "table"]
     used = instructions([ptx])
     assert used["approximate"] == ["ex2.approx.ftz.f32"]
     assert used["matrix_unit"] == ["mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"]
