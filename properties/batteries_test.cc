@@ -387,7 +387,9 @@ using PartLauncher = Status(const std::uint32_t* x, std::int64_t n, std::uint32_
 using CopyInParts = std::function<PartLauncher>;
 constexpr std::int64_t kBlock = 3;
 
-Call<CopyInParts> parts_call(const CopyCase& c) {
+// begins_there: y's first block holds what it becomes.
+template <bool begins_there>
+Call<CopyInParts> parts_call_of(const CopyCase& c) {
   Call<CopyInParts> call("copy_in_parts");
   auto& [x, n, y, parts, room, copied] = call.arguments(nullptr, c.n, nullptr, 1, c.n, nullptr);
   call.integer("n", {0, c.n}, n);
@@ -395,7 +397,15 @@ Call<CopyInParts> parts_call(const CopyCase& c) {
   call.integer("room", {c.n, kMost}, room);
   call.input("x", x, {.count = c.n}, {},
              [&c] { return make_values<std::uint32_t>(c.values, c.n); });
-  call.output<std::uint32_t>("y", y, {.count = c.n}, {});
+  if constexpr (begins_there) {
+    call.in_out("y", y, {.count = c.n}, {}, [&c] {
+      auto words = make_values<std::uint32_t>(c.values, c.n);
+      for (std::size_t i = kBlock; i < words.size(); ++i) words[i] = ~words[i];
+      return words;
+    });
+  } else {
+    call.output<std::uint32_t>("y", y, {.count = c.n}, {});
+  }
   call.apart("x", "y");
   call.immaterial("parts"), call.immaterial("room");
   call.lengthens("n", kBlock, kMost, {{"x"}, {"y"}}, [&room = room](std::int64_t n) { room = n; });
@@ -404,6 +414,7 @@ Call<CopyInParts> parts_call(const CopyCase& c) {
   });
   return call;
 }
+constexpr auto parts_call = parts_call_of<false>;
 
 // `last`: where it takes words to be that begin `at`. `works`: whether it copies at all. `says`:
 // what it reports.
@@ -463,6 +474,10 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
           [](std::int64_t n, int, std::int64_t) { return static_cast<std::uint32_t>(n) >= kBlock; },
           all)),
       "law", "is in the first block of the grid, and not there");
+
+  // A first block whose results are what was there already: the next block does not run.
+  EXPECT_EQ(outcome_of([&] { battery::require_far_ends_of<parts_call_of<true>>(sound, kCase); }),
+            "");
 
   // An argument that decides after all: by itself, and together with another.
   expect_failure(
