@@ -147,7 +147,7 @@ TEST(Memory, GathersAreTheSameWithoutTheSearchForRaces) {
       gpu.memory.mark_written(x + i * bytes, bytes);
       std::memcpy(gpu.memory.host(*gpu.memory.find(x), x + i * bytes), &value, bytes);
     }
-    // Near and far elements, of which thread 37 has another one in each round.
+    // Near and far elements. Thread 37 has another one in each round.
     const std::uint64_t elements[] = {7, kElements - 3, kUnwritten - 2, kElements - 2, 1ull << 40};
     for (const std::uint32_t spread : {3u, 90u}) {
       for (const std::uint32_t threads : {64u, 52u}) {

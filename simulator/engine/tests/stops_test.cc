@@ -117,7 +117,8 @@ TEST(ClockWait, EndsSoonAndNotTooEarly) {
     EXPECT_TRUE(t >= kWaits * kNearlyAll && t < kWaits * (kNearlyAll + 2 * kLeap)) << t;
 }
 
-// One that also reads a flag has its limit in instructions: whoever sets the flag has that long.
+// One that also reads a flag is limited by instructions: the thread that sets the flag has that
+// long.
 TEST(ClockWait, WithAFlagDoesNotPassOverTime) {
   const std::string look = "  ld.relaxed.gpu.u64 %rd10, [%rd1+512];\n",
                     time = "  mov.u64 %rd4, %clock64;\n  sub.u64 %rd4, %rd4, %rd3;\n";

@@ -364,8 +364,8 @@ CUDA_TEST(Capture, QueriesOfTheLegacyStreamLeaveItValid) {
   EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &g));
 }
 
-// Whoever reads the data of each dependency (cudaStreamGetCaptureInfo), as cuda.bindings does,
-// finds a plain edge.
+// cudaStreamGetCaptureInfo returns the data of each dependency: a plain edge. cuda.bindings reads
+// it.
 CUDA_TEST(Capture, EachDependencyHasTheDataOfItsEdge) {
   Ints x(1);
   const cudaStream_t s = make_stream();
