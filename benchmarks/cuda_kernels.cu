@@ -1,12 +1,12 @@
 // The benchmark's kernels as a CUDA program: `cuda_kernels [launches] [kernel]` prints the seconds
 // of every launch.
 //
-// Without a name it runs the three that OpenCL has too. The others have to be asked for by name:
-// `launch` prints the seconds of a tiny launch among 10^4, `memory` the bytes of host memory that a
-// byte of device memory takes once a kernel has read and written all of it. Those of
-// ordinary_kernels.cu and slow_kernels.cu print, on two lines, `NAME` and the seconds of processor
-// time of every launch, and `NAME:instructions` and the warp instructions of one. `list` prints
-// their names and what they do.
+// Without a name it runs the three that OpenCL has too. The others run by name. `launch` prints the
+// seconds of a tiny launch among 10^4. `memory` prints the bytes of host memory that a byte of
+// device memory takes once a kernel has read and written all of it. A kernel of ordinary_kernels.cu
+// or slow_kernels.cu prints two lines: `NAME` and the seconds of processor time of every launch,
+// then `NAME:instructions` and the warp instructions of one. `list` prints their names and what
+// they do.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // The three kernels that the speed claims rest on, as plain C++: shapes, inputs and the expected
 // results.
 //
-// Both programs (CUDA and OpenCL) include this, so that they compute the same thing on the same
-// data with the same launch geometry, and both refuse to report a time for a wrong result.
+// Both programs (CUDA and OpenCL) include this. So they compute the same results from the same data
+// with the same launch geometry. Neither reports a time for a wrong result.
 #pragma once
 
 #include <cmath>

@@ -59,9 +59,9 @@ struct TensorShape {
   // swizzled unless there is interleaving.
   int box[5] = {4, 1, 1, 1, 1};
 
-  // In place of the box: columns of `pixels` pixels of `channels` elements, one pixel after the
-  // other from the box of pixels that goes, in spatial dimension s, from lower[s] to sizes[s + 1] +
-  // upper[s], that not included; then those of the next image. No interleaving.
+  // In place of the box: columns of `pixels` pixels of `channels` elements. In spatial dimension s
+  // the pixels go from lower[s] to sizes[s + 1] + upper[s], the end excluded. The next image
+  // follows. No interleaving.
   bool im2col = false;
   // For one, two or three spatial dimensions -32768 ... 32767, -128 ... 127 or -16 ... 15
   // (cuTensorMapEncodeIm2col).

@@ -50,9 +50,9 @@ Eigen::ArrayXf stencil_chain(std::span<const float> x,
                              std::span<const float, kStencilRadius + 1> coefficients,
                              Boundary boundary);
 
-// The derivative of a polynomial of degree at most 8, for which the central difference with
-// coefficients (4/5, -1/5, 4/105, -1/280) / h has no truncation error (its Taylor expansion starts
-// at the ninth derivative; Fornberg, Mathematics of Computation 51 (1988), table 1).
+// The derivative of a polynomial of degree at most 8, by the central difference with coefficients
+// (4/5, -1/5, 4/105, -1/280) / h. It has no truncation error there: its Taylor expansion starts at
+// the ninth derivative (Fornberg, Mathematics of Computation 51 (1988), table 1).
 struct PolynomialDerivative {
   Eigen::ArrayXf x;  // n + 8 samples, four of halo on each side, rounded to float
   std::array<float, kStencilRadius + 1>

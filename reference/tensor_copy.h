@@ -6,12 +6,12 @@
 // - A tile: element i = (i0, i1, ...) of the box is the tensor's element at + i * steps, in all
 //   dimensions but the innermost, whose step is one; there are ceil(box / steps) of them. The
 //   elements with one (i1, i2, ...) are a row; rows lie one after the other, i1 fastest.
-// - Interleaved: the unit of dimension 0 is a slice of 16 or 32 bytes, with a step of its own, and
-//   the dimension before the last, which holds the slices of channels, has one of them.
-// - im2col: a row is a pixel: `channels` elements from at[0]. The pixels are those of the box of
-//   pixels, by steps, from the one at `at` to the end of its line, then whole lines, then whole
-//   planes, then those of the next image. In dimension d the box goes from lower to sizes + upper,
-//   that not included. Offsets are added to a pixel's coordinates.
+// - Interleaved: the unit of dimension 0 is a slice of 16 or 32 bytes, and has a step of its own.
+//   The dimension before the last holds the slices of channels. A box has one of them.
+// - im2col: a row is a pixel: `channels` elements from at[0]. The first pixel is the one at `at`.
+//   The others follow by steps: the rest of its line, then lines, then planes, then the next image.
+//   In dimension d the pixels go from lower to sizes + upper, the end excluded. Offsets are added
+//   to a pixel's coordinates.
 // - Outside of the tensor is what any coordinate beyond it names. Loads put the fill there: zeros,
 //   or 0x7ff7 in every two bytes. Stores and reductions leave it alone, but whole pieces of 16
 //   bytes of a row that begin inside are written.

@@ -46,10 +46,10 @@ const DeviceProperties& device_properties();
 // Devices that this process sees.
 int device_count();
 
-// Waits until what this thread has copied to the device, or filled there, has arrived; a
-// cudaError_t. cudaMemcpy from pageable memory may return before, as cudaMemset does ("API
-// synchronization behavior", CUDA Runtime API), and work of a stream that does not wait for the
-// default one would overtake it: on a GPU that several processes share, it does.
+// Waits for this thread's copies and fills of device memory. Returns a cudaError_t. cudaMemcpy from
+// pageable memory may return before its data has arrived, as cudaMemset does ("API synchronization
+// behavior", CUDA Runtime API). Work in a stream that does not wait for the default one could
+// overtake it. On a GPU that several processes share, it does.
 int wait_for_copies();
 
 // The simulator's own functions (simulator/extension.h); each is null on silicon.

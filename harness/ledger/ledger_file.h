@@ -1,8 +1,8 @@
 // The ledger as a JSON file: what one test process leaves behind for the process that started it
 // (docs/reference/test_protocol.md lists its fields).
 //
-// It is written before the first property, and anew whenever one starts or ends, so that the
-// ledger of a process that died shows which property ran and which were never reached.
+// It is written before the first property, and again whenever one starts or ends. So the ledger of
+// a process that died shows which property ran and which were never reached.
 #pragma once
 
 #include <cstdint>

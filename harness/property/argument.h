@@ -158,9 +158,9 @@ struct ArrayArgument {
   std::uintptr_t end() const;
 };
 
-// A piece of an array: elements [first, first + count) of the array as a case has it lie from
-// element `to` on, counted from where the argument points, when its launcher gets another stride or
-// offset.
+// A piece of an array whose launcher gets another stride or offset than the case has. Elements
+// [first, first + count) of the case's array start at element `to`, counted from where the argument
+// points.
 struct Piece {
   std::int64_t first = 0, count = 0, to = 0;
 };

@@ -2,7 +2,7 @@
 //
 // There is no epsilon: a reference gives value and bound of every element, and the verdict is
 // error/bound.
-// NaN matches NaN only, infinities match by sign, and where the bound is 0 the result must be
+// NaN matches NaN only, and infinities match by sign. If the bound is 0, the result must be
 // bit-equal to the reference rounded to the element type, the sign of zero included. An infinite
 // result also matches a finite value whose bound reaches numbers that round to that infinity in the
 // element type. A bound that is negative or NaN matches nothing. The first bad elements are listed

@@ -46,11 +46,13 @@ struct Values {
 // std::invalid_argument when `kinds` is empty.
 Domain<Values> values_of(std::vector<ValueKind> kinds);
 
-// At least 98 bit patterns for float, double and Half: quiet and signalling NaN with several
-// payloads, infinities, both zeros, subnormals (least, middle, greatest), the least and greatest
-// normals, powers of two with both neighbours, limits of the integer types, and some constants;
-// each with both signs. For integers the ends, zero, one, powers of two and their neighbours. The
-// pattern of Poison::kNaN is never among them.
+// For float, double and Half, at least 98 bit patterns, each with both signs:
+// - quiet and signalling NaN with several payloads, infinities, both zeros;
+// - subnormals (least, middle, greatest), the least and greatest normals;
+// - powers of two with both neighbours, limits of the integer types, and some constants.
+//
+// For integers: the ends, zero, one, powers of two and their neighbours. The pattern of
+// Poison::kNaN is never among them.
 template <class T>
 std::span<const T> special_values();
 

@@ -82,9 +82,9 @@ MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>
 }
 
 // The laws for variants of a kernel, cheapest first: a mutant is seldom left for those whose single
-// case is a huge grid. Mutants are launched by grids as large as their cases need. So the laws are
-// left out of how much a launcher takes, which grid it launches, what it asks and reports, and what
-// the first and the last blocks of that grid do; launchers_test.cc has the launchers.
+// case is a huge grid. Mutants are launched by grids as large as their cases need. So laws about
+// launchers are left out: sizes they accept, grids they launch, their queries and reports, and the
+// ends of those grids. launchers_test.cc covers them.
 template <class Implementation>
 properties::Laws<Implementation> of_kernels(properties::Laws<Implementation> laws) {
   constexpr std::string_view kOfTheGrid[] = {

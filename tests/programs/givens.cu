@@ -34,9 +34,9 @@ PROGRAM(givens, 2) {
   Buffer<double> d_a(a);
   reduce<<<1, 32>>>(d_a, rows, columns, mistake);
   const std::vector<double> r = d_a.host();
-  // Rotations keep the products of columns: R'R = A'A. Each of rows + columns turns of an element
-  // is off by 6 roundings of its columns' norm at most (Higham, lemma 19.7), first of one column
-  // and then of the other.
+  // Rotations keep the products of columns: R'R = A'A. An element is rotated rows + columns times.
+  // Each rotation is off by at most 6 roundings of the column's norm (Higham, lemma 19.7). A
+  // product has two columns.
   const double unit = std::ldexp(1.0, -53);
   double worst = 0, below = 0;
   for (int i = 0; i < columns; ++i)

@@ -78,8 +78,8 @@ PROGRAM(lennard_jones, 2) {
   for (int i = 0; i < n; ++i)
     sum += got[i].x + got[i].y + got[i].z,
         error = std::max(error, std::abs(double(got[i].x) - fx[i]));
-  // Each neighbour's factor is cut to an integer, and moved by less than another one where the two
-  // ways to write it round differently (it is below 2^28, and doubles have 53 bits); it is
+  // Each neighbour's factor is cut to an integer: an error below 1. The two ways to compute it may
+  // round differently: less than 1 again, since it is below 2^28 and doubles have 53 bits. It is
   // multiplied by |dx| <= cutoff.
   const double bound = 2.0 * kMax * cutoff;
   const int most = *std::max_element(neighbours.begin(), neighbours.end());

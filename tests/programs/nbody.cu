@@ -70,11 +70,10 @@ PROGRAM(nbody, 1) {
       bodies[i].x += velocity[i].x * dt, bodies[i].y += velocity[i].y * dt,
           bodies[i].z += velocity[i].z * dt;
   }
-  // A term is at most mass / softening^2 = 2 / 0.01 in size and comes out of some 20 roundings, of
-  // which each moves it by 2^-53; n of them are summed in n roundings; and a step hands a
-  // difference of positions on with at most dt^2 * n
-  // * 2 * (2 / 0.1^3) < 150 times its size (the softened force's slope is at most mass / 0.1^3
-  // each).
+  // A term is at most mass / softening^2 = 2 / 0.01 in size. It has some 20 roundings, each by a
+  // factor of at most 1 + 2^-53. A sum of n terms has n roundings. A step multiplies a difference
+  // of positions by at most dt^2 * n * 2 * (2 / 0.1^3) < 150: the softened force's slope is at most
+  // mass / 0.1^3 for each body.
   const double step = n * 200.0 * (20 + n) * dt * std::ldexp(1.0, -53), bound = step * 151 * 151;
   const std::vector<Body> got = d_bodies.host();
   const std::vector<double3> v = d_velocity.host();

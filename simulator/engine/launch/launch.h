@@ -166,9 +166,9 @@ struct LaunchConfig {
   // together. The others are taken for done. 0: all; of a cooperative launch always.
   std::uint64_t sample = 0;
   int host_threads = 0;  // 0: as many as the machine has; 1 where order must be exact
-  // How long a launch stands still before that is a finding when it looks at managed, pinned or
-  // registered memory and another host thread, or for registered memory another process, may write
-  // there.
+  // How long to wait for the host before reporting a stalled launch that polls host-visible memory
+  // (managed, pinned or registered). Another host thread may still write there, and to registered
+  // memory another process.
   std::chrono::milliseconds host_patience{10'000};
   std::uint64_t instruction_limit =
       0;               // warp instructions a block may run before kTimeLimit; 0: none

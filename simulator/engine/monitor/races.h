@@ -53,10 +53,10 @@ void leave_fenced(Warp& w, LaneMask lanes, Mbarrier& object);
 void acquire_from(Warp& w, LaneMask lanes, const Mbarrier& object);
 void remember_from(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset,
                    const Mbarrier& object);
-// A barrier of the block, of all its warps or of some, has let them go on. `knows_more`: it ordered
-// the block after other blocks, as a barrier of the grid does. Then the block's turn ends. If the
-// block ran on to the next such barrier, others would be ordered after its work between the two by
-// the order of turns alone, and a missing barrier there would go unseen.
+// A barrier of the block released its warps, or some of them. `knows_more`: the barrier ordered the
+// block after other blocks, as a barrier of the grid does. Then the block's turn ends. If the block
+// ran on to the next such barrier, the order of turns alone would order others after its work. A
+// missing barrier would go unseen.
 void passed_barrier(Block& b, bool knows_more);
 
 inline check::Side side_of(Warp& w, const Op& op, std::uint32_t pc, bool write, bool strong) {

@@ -11,9 +11,9 @@
 // as the host does not).
 //
 //   A member is quiet in epoch E when it has stored E + 1 in its place. It does so only at the
-//   second of two calls in a row (the first may be look_again) between which the epoch was
-//   E throughout and it made no change of its own; the time between the two is its window. A
-//   member that answers true has found all members quiet in E, or gone, and then the epoch still E.
+//   second of two calls in a row (the first may be look_again). The time between the two is its
+//   window. In it the epoch was E throughout, and the member made no change of its own. A member
+//   that answers true has found all members quiet in E, or gone, and then the epoch still E.
 //   Epochs only grow: so the epoch was E in every window, and from each window's end until the
 //   answer.
 //

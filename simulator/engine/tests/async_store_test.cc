@@ -19,10 +19,12 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// Thread t of block r has eight words, 100 r + 3 t + n, at `tile`. `body`: with the addresses %r2
-// of them in the next block of the cluster, %r3 of that block's object, which expects one arrival
-// and `bytes` bytes, and the thread's own words w0 to w3 (pairs: v0, v1). Then each block waits,
-// and every thread stores the eight words that it has now.
+// Thread t of block r has eight words, 100 r + 3 t + n, at `tile`. `body` may use:
+// - %r2: the address of the same words in the next block of the cluster;
+// - %r3: the address of that block's object, which expects one arrival and `bytes` bytes;
+// - w0 to w3 (pairs: v0, v1): the thread's own words.
+//
+// Then each block waits, and every thread stores the eight words that it has now.
 std::string kernel(const std::string& body, int bytes, bool waits = true) {
   return R"(.version 8.3
 .target sm_90

@@ -13,9 +13,9 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// One kernel with an input, an output and 1024 bytes of shared memory; r0 is the thread, d0 and d1
-// its input and output address (16 bytes a thread), s0 the address of its 16 bytes of `tile`, b0
-// the address of `bar`, which has room for four mbarriers.
+// One kernel with an input, an output and 1024 bytes of shared memory, `tile`. r0 is the thread; d0
+// and d1 are its input and output address (16 bytes a thread). s0 is the address of its 16 bytes of
+// `tile`. b0 is the address of `bar`, which has room for four mbarriers.
 std::string kernel(const std::string& body) {
   return R"(
 .visible .entry k(.param .u64 in, .param .u64 out)

@@ -1,6 +1,6 @@
 // cp.reduce.async.bulk: every operation and type against integers, and numbers that are rounded
-// once. An H100 gave the same on 16 times 4,096 bytes of random and special values of each form to
-// global memory, and for those to shared memory the digests that stand here.
+// once. An H100 gave the same for each form to global memory, on 16 times 4,096 bytes of random and
+// special values. For forms to shared memory it gave the digests below.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

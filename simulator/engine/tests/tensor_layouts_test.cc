@@ -1,6 +1,6 @@
-// tcgen05.mma by a pair of blocks, with weights that stay, and with scales for 16 or 32 elements of
-// four bits, against a model that takes one element of D after the other: which lane and column it
-// has, and the sum of its products (PTX ISA 9.7.16.10.5 for the layouts). All sums are exact.
+// tcgen05.mma by a pair of blocks, weight-stationary, and with scales for 16 or 32 elements of four
+// bits. The model computes each element of D by itself: its lane and column, and the sum of its
+// products (PTX ISA 9.7.16.10.5 for the layouts). All sums are exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -233,8 +233,8 @@ std::string list(const std::string& prefix, std::uint32_t n) {
   return s + "}";
 }
 
-// A kernel with the map at d0, shared memory `window` at w (copied from `image` and to `after`),
-// coordinates r0 .., halo and offset in h0 and h1, an mbarrier at b.
+// A kernel with the map at d0, an mbarrier at b, and shared memory `window` at w, which it copies
+// from `image` and to `after`. Coordinates are in r0 and the next; halo and offset in h0 and h1.
 std::string kernel(const Copy& c, const std::string& body, bool looks) {
   const std::string turns = std::to_string(kWindow / 512);
   std::string s = R"(

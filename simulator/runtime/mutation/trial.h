@@ -1,9 +1,8 @@
 // A launch of a mutant beside the same launch unchanged: does it leave anything else?
 //
-// What the program can see of a launch is what memory holds after it and which bytes count as
-// written, what it printed, what was found, and, if the program asks, its counters. Where all that
-// is the same, and was before, the program goes on as if nothing had been changed: it need not be
-// run to see that.
+// A program can see these effects of a launch: the contents of memory, which bytes count as
+// written, printed text, findings and, if it asks, counters. If all of them are equal, here and in
+// earlier launches, the mutant cannot change the program's course. It need not run.
 #pragma once
 
 #include <cstddef>

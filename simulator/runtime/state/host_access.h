@@ -7,10 +7,9 @@
 
 namespace lockstep::runtime {
 
-// Installs a handler for SIGSEGV in front of the one that is there. A fault in `memory`'s window is
-// reported as a host-access finding on stderr, and to `also` unless that is nullptr, and then goes
-// its way, to the former handler or the process's end; other faults go there at once. `memory` must
-// live for ever.
+// Installs a handler for SIGSEGV in front of the present one. It reports a fault in `memory`'s
+// window as a host-access finding on stderr, and to `also` unless that is nullptr. Then the former
+// handler runs, or the process ends. Other faults go there at once. `memory` must live for ever.
 void watch_host_access(const memory::DeviceMemory* memory,
                        void (*also)(const check::Finding&) = nullptr);
 

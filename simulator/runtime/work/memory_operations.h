@@ -12,15 +12,16 @@
 
 namespace lockstep::runtime {
 
-// Whether operations can be done, as an H100's driver (580.159) answers: cudaErrorInvalidValue for
-// an address that is not aligned to its value, or not wholly in an allocation of device or pinned
-// memory (managed memory is not taken), for unknown flags, and for 256 operations and more;
-// cudaErrorNotSupported for flushes of remote writes. Under the device lock.
+// Checks operations as an H100's driver (580.159) does. Call under the device lock. Returns
+// - cudaErrorInvalidValue for an address that is not aligned to its value, or not wholly in an
+//   allocation of device or pinned memory (managed memory is refused); for unknown flags; for 256
+//   operations and more;
+// - cudaErrorNotSupported for flushes of remote writes.
 cudaError_t check_operations(Runtime& runtime, const char* api_name,
                              const MemoryOperationsWork& work);
 
-// Does those from *next on in their order, as the operation at `at`, under the device lock. *done:
-// false where a value is not there; *next is then the one that waits.
+// Executes the operations from *next on, in their order, as the operation at `at`. Call under the
+// device lock. *done is false if a value has not arrived; *next is then the operation that waits.
 cudaError_t run_operations(Runtime& runtime, const char* api_name, const MemoryOperationsWork& work,
                            const Operation& at, std::size_t* next, bool* done);
 

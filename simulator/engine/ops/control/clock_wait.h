@@ -14,10 +14,9 @@ namespace lockstep::engine {
 // can end it. A loop that also reads memory may wait for another thread, with a limit by the clock.
 bool waits_by_clock(const program::Program& program, std::uint32_t pc);
 
-// The warp reads a clock at `pc`. From the 64th reading of a loop that waits by the clock on, its
-// clock goes on by an eighth of what it has waited, at most 2^26 ticks, beside its instructions. So
-// a wait ends after few instructions, and at most an eighth later on the clock than the program
-// asks.
+// Call when the warp reads a clock at `pc`. In a loop that waits by the clock, each reading from
+// the 64th on also advances the warp's clock by an eighth of the time waited, at most 2^26 ticks.
+// So a wait ends after few instructions, and at most an eighth later than the program asks.
 void pass_time(Warp& w, std::uint32_t pc);
 
 }  // namespace lockstep::engine
