@@ -189,6 +189,57 @@ WATCH("race", last_element_of_the_kernels_half) {
   store_now(x + kN - 1, 5);
 }
 
+// The kernel's parameter points to a table, and the table to a list of two: no parameter points to
+// what the kernel changes.
+struct Node {
+  Node* next;
+  int* words;
+};
+__global__ void fill_last(Node* const* table, int value) {
+  const Node* node = table[-1];
+  while (node->next != nullptr) node = node->next;
+  node->words[threadIdx.x] = value;
+}
+template <bool kWaits>
+void fill_the_end_of_a_list() {
+  Managed words(kN);
+  Node **table, *nodes;
+  cudaMallocManaged(&table, 2 * sizeof(Node*));
+  cudaMallocHost(&nodes, 2 * sizeof(Node));
+  nodes[0] = {nodes + 1, nullptr};
+  nodes[1] = {nullptr, words};
+  table[0] = nodes;
+  Stream a;
+  fill_last<<<1, kN, 0, a>>>(table + 1, 7);
+  if (kWaits) cudaStreamSynchronize(a);
+  want(load_now(words + kN - 1) == (kWaits ? 7 : 0));
+  cudaStreamSynchronize(a);
+  cudaFreeHost(nodes);
+  cudaFree(table);
+}
+WATCH("right", end_of_a_list) { fill_the_end_of_a_list<true>(); }
+WATCH("race", end_of_a_list_early) { fill_the_end_of_a_list<false>(); }
+
+// A list of more allocations than are followed: the kernel has all of them nevertheless.
+WATCH("right", list_of_many_allocations) {
+  std::vector<Node*> nodes(200);
+  Managed words(kN);
+  for (size_t i = nodes.size(); i-- > 0;) {
+    cudaMallocManaged(&nodes[i], sizeof(Node));
+    *nodes[i] = {i + 1 < nodes.size() ? nodes[i + 1] : nullptr, words};
+  }
+  Node** table;
+  cudaMallocManaged(&table, sizeof(Node*));
+  table[0] = nodes[0];
+  Stream a;
+  fill_last<<<1, kN, 0, a>>>(table + 1, 7);
+  for (Node* const node : nodes) want(node->words == words);
+  cudaStreamSynchronize(a);
+  want(sum_now(words, kN) == 7 * kN);
+  for (Node* const node : nodes) cudaFree(node);
+  cudaFree(table);
+}
+
 WATCH("right", other_rows_of_a_copy) {
   Ints x(7);
   Pinned y(0);

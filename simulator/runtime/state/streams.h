@@ -50,6 +50,7 @@ struct Event {
   std::shared_ptr<Capture> capture;  // when it was last recorded in a stream that was captured
   std::vector<GraphNode*> tail;      // then: what it stands for
   std::shared_ptr<SharedEvent> shared;  // of cudaEventInterprocess
+  std::uint32_t measured_early = 0;     // calls of cudaEventElapsedTime that it was not ready for
 };
 
 class Streams {
