@@ -80,7 +80,7 @@ if pytest:
         if "LOCKSTEP_MODULE" in os.environ:
             importlib.import_module(os.environ["LOCKSTEP_MODULE"].rpartition(".")[0])
         if _configurations:
-            tutorials.no_benchmarks(_configurations)
+            tutorials.few_configurations(_configurations)
 
     class NamedModule(pytest.Module):
 
@@ -112,8 +112,9 @@ if pytest:
 
 def _run(script):
     """Runs a script, a tutorial of Triton's without its benchmarks."""
+    tutorials.no_benchmarks()
     if _configurations:
-        tutorials.no_benchmarks(_configurations)
+        tutorials.few_configurations(_configurations)
         tutorials.run(script, tutorials.SMALL.get(os.path.basename(script), tutorials.Small()))
     else:
         runpy.run_path(script, run_name="__main__")

@@ -126,8 +126,9 @@ def run(suite, root, file, python, last, options, arguments, device):
     with open(options.work / f"{file.stem}.log", "w") as log:
         child = subprocess.Popen(
             [options.lockstep, "exec", f"--devices={suite.devices}", f"--report={report}", "--",
-             python, *command(suite, file), *arguments], env=environment, cwd=options.work, stdout=log,
-            stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True)
+             python, *command(suite, file), *arguments], env=environment, cwd=options.work,
+            stdout=log, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+            start_new_session=True)
         try:
             child.wait(timeout=2 * options.seconds)
         except subprocess.TimeoutExpired:
@@ -212,7 +213,8 @@ def main():
                 table.write(f"{file.name}\t{severity} {finding['kind']}\t"
                             f"{' | '.join(finding['text'].splitlines())}\n")
             table.flush()
-            print(f"{' '.join([str(file.relative_to(root)), *arguments])}: {count['passed']} passed, {count['skipped']} skipped,"
+            name = " ".join([str(file.relative_to(root)), *arguments])
+            print(f"{name}: {count['passed']} passed, {count['skipped']} skipped,"
                   f" {count['failed']} failed{', cut' if count['cut'] else ''};"
                   f" {len(findings)} findings, {seconds:.0f} s", flush=True)
     print(f"{options.suite}, {len(files)} files, {total['cut']} cut: {total['passed']} passed, "

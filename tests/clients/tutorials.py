@@ -1,9 +1,9 @@
 """Triton's tutorials as far as they check results: without their benchmarks, and in small sizes.
 
-Most of a tutorial's time goes into finding the fastest configuration and into benchmarks, whose
-times say nothing here. `no_benchmarks` leaves both out: each of the first configurations runs once,
-under all checks. `SMALL` gives sizes that a simulated GPU computes in minutes. A tutorial's text is
-not changed otherwise, and its kernels are as published.
+Most of a tutorial's time goes into benchmarks, whose times mean nothing here, and into dozens of
+configurations of a kernel. This leaves out the former and most of the latter. `SMALL` has sizes
+that a simulated GPU computes in a minute. A tutorial's text is not changed otherwise, and its
+kernels are as published.
 """
 
 import dataclasses
@@ -46,26 +46,26 @@ SMALL = {
 }
 
 
-def no_benchmarks(configurations):
-    """Makes Triton call what it would time once, and try at most so many configurations."""
+def no_benchmarks():
+    """Leaves out Triton's benchmarks, whose plots need packages of their own."""
     from triton import testing
-    from triton.runtime import autotuner
+    testing.Mark.run = lambda *arguments, **named: None
 
-    def call_once(call, *arguments, quantiles=None, **named):
-        call()
-        return 1.0 if quantiles is None else [1.0] * len(quantiles)
+
+def few_configurations(most):
+    """Leaves an autotuner at most so many configurations.
+
+    Under `lockstep exec` each configuration runs once, and the first that can run is taken.
+    """
+    from triton.runtime import autotuner
 
     pruned = autotuner.Autotuner.prune_configs
 
     def few(self, *arguments, **named):
         all_of_them = list(pruned(self, *arguments, **named))
-        step = max(1, len(all_of_them) // configurations)
-        return all_of_them[::step][:configurations]
+        return all_of_them[::max(1, len(all_of_them) // most)][:most]
 
     autotuner.Autotuner.prune_configs = few
-    autotuner.Autotuner.do_bench = property(lambda self: call_once)
-    testing.do_bench = testing.do_bench_cudagraph = call_once
-    testing.Mark.run = lambda *arguments, **named: None  # plots need packages of their own
 
 
 def text_of(script, small):

@@ -186,7 +186,8 @@ Name one: --target=conformance, or in lockstep.toml below [run]: target = \"conf
 2"
 printf '%s\n' '[run]' 'target = "conformance"' > "$project/lockstep.toml"
 expect_match "but the one that lockstep.toml names" \
-  "$(run_in "$project" list --names | xargs)" "conformance target conformance of .* cube 0\$"
+  "$(run_in "$project" list --names | xargs)" \
+  "conformance target conformance of .* cube cube_test 0\$"
 rm "$project/lockstep.toml"
 mkdir "$TEST_TMPDIR/empty"
 expect "lockstep run without a project" "$(run_in "$TEST_TMPDIR/empty" run)" \
