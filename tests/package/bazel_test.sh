@@ -113,7 +113,7 @@ chmod +x "$TEST_TMPDIR/bin/bazel"
 (cd cube && PATH=$TEST_TMPDIR/bin:$PATH "$prefix/bin/lockstep" run --suite=cube \
   --out="$TEST_TMPDIR/conformance") > "$log" 2>&1
 expect "lockstep run, its conformance" "$?" 0
-expect "names the target" "$(head -1 "$log")" \
+expect "names the target" "$(grep '^lockstep: ' "$log")" \
   "lockstep: conformance target //:conformance of $workspace"
 tail -8 "$log"
 PATH=$TEST_TMPDIR/bin:$PATH "$prefix/bin/lockstep" list --names --target=//:conformance > "$log" \
