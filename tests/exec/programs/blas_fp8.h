@@ -61,7 +61,8 @@ class Fp8 {
     return status;
   }
   template <class D>
-  void multiply(cudaDataType a, cudaDataType b, cudaDataType c, cudaDataType d, float alpha, D* to) {
+  void multiply(cudaDataType a, cudaDataType b, cudaDataType c, cudaDataType d, float alpha,
+                D* to) {
     const Layouts l(*this, a, b, c, d, kN);
     const float beta = 0;
     BLAS(cublasLtMatmul(lt_, desc_, &alpha, a_, l.all[0], b_, l.all[1], &beta, d_, l.all[2], d_,
