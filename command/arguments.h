@@ -22,6 +22,8 @@ struct RunArguments {
   double time_limit = 900, property_limit = 300;  // seconds
   bool quick = false, stop = false, last_failed = false;
   bool names_only = false;  // of list: the suites
+  std::string target;       // of a project, found by the command
+  std::string config;       // read by command::parse
 };
 
 // --profile without a file.

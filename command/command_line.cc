@@ -178,7 +178,10 @@ std::string add_config(const Tree& tree, std::vector<std::string>& words, std::s
     const std::string wrong =
         add_entry(entry, *option, std::filesystem::absolute(path).parent_path(), made);
     if (!wrong.empty()) return at(entry.line) + wrong;
-    if (&of == sub && !is_typed(words, *option))
+    // A project's suites are the same ones to be run and to be listed.
+    const bool of_list = sub->get_name() == "list" && entry.table == "run" &&
+                         (entry.key == "target" || entry.key == "manifest");
+    if ((&of == sub || of_list) && !is_typed(words, *option))
       added.insert(added.end(), made.begin(), made.end());
   }
   read = path;
@@ -212,7 +215,9 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
     words.erase(words.begin());
     words.push_back("--help");
   }
-  if (const std::string wrong = add_config(tree, words, line.config); !wrong.empty()) {
+  if (const std::string wrong =
+          offer.reads_config ? add_config(tree, words, line.config) : std::string();
+      !wrong.empty()) {
     line.status = refuse(app, wrong, words.front());
     return line;
   }

@@ -45,6 +45,8 @@ struct Offer {
   // A checkout's script is the caller: `coverage` and `mutate` without a program are about the
   // suites.
   bool checkout = false;
+  // Whether lockstep.toml is read: a tool behind the command has got its options as words.
+  bool reads_config = true;
 };
 Offer whole_offer(bool checkout);
 

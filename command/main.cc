@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "command/command_line.h"
+#include "command/on_project.h"
 #include "command/on_suites.h"
 #include "command/save_file.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kIncomplete = 3;
+constexpr int kUsage = 2, kIncomplete = 3;
 
 struct Tool {
   const char* file;      // in libexec/lockstep
@@ -103,7 +104,19 @@ int main(const std::vector<std::string>& words) {
     std::fprintf(stderr, "lockstep: options of %s\n", line.config.c_str());
   const bool on_suites = takes_program(line.command) && line.program.empty();
   if (on_suites) return run_on_suites(line, checkout);
-  return become(line.command, line.config.empty() ? words : line.words);
+  std::vector<std::string> passed = line.config.empty() ? words : line.words;
+  const bool of_project = line.command == Command::kRun || line.command == Command::kList;
+  if (of_project && line.run.manifest.empty()) {
+    if (checkout == nullptr) {
+      if (const auto status = enter_project(line, passed)) return *status;
+    } else if (!line.run.target.empty()) {
+      std::fprintf(stderr,
+                   "lockstep: --target is for a project of yours; this checkout's suites "
+                   "are chosen by --suite\n");
+      return kUsage;
+    }
+  }
+  return become(line.command, passed);
 }
 
 }  // namespace

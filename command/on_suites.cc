@@ -1,19 +1,15 @@
 #include "command/on_suites.h"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
 #include <vector>
+
+#include "command/processes.h"
 
 namespace lockstep::command {
 namespace {
@@ -21,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr int kUsage = 2, kIncomplete = 3;
+constexpr int kUsage = 2;
 
 void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -36,27 +32,6 @@ Words without_those_of(const Words& words, const Words& defaults) {
     if (std::none_of(words.begin(), words.end(), typed)) left.push_back(word);
   }
   return left;
-}
-
-int become(Words words) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  if (const int null = open("/dev/null", O_RDONLY); null >= 0) dup2(null, STDIN_FILENO);
-  execv(argv[0], argv.data());
-  std::fprintf(stderr, "lockstep: %s cannot be started: %s\n", argv[0], std::strerror(errno));
-  return kIncomplete;
-}
-
-// The exit status of `words` as a process of its own, as a shell counts it.
-int run(const Words& words) {
-  const pid_t child = fork();
-  if (child == 0) _exit(become(words));
-  int status = 0;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (child < 0) return kIncomplete;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 std::string tool(const char* variable) {
@@ -126,7 +101,7 @@ int mutate(const CommandLine& line, const fs::path& checkout) {
                        "--out=lockstep-out/mutation/" + name}));
     append(words, line.own_words);
     append(words, {"--", "bazel-bin/" + program, "--fail-fast"});
-    const int status = run(words);
+    const int status = run(words, ".", Stdout::kStays).status;
     worst = std::max(worst, status);
     if (status > 1) break;
   }

@@ -223,6 +223,17 @@ void add_amounts(Options& o, RunArguments& a) {
           "mixed with each property's name into a seed of its own");
 }
 
+// Where the suites come from that run and list are about.
+void add_source(Options& o, RunArguments& a) {
+  o.value("--target", a.target, "NAME",
+          "the conformance target of your project, if it has several: build/conformance of CMake, "
+          "//:conformance of Bazel, or conformance alone");
+  o.value("--manifest", a.manifest, "FILE",
+          "list of suites in place of a target, or of the built-in one: lines of name, program and "
+          "label between tabs");
+  add_config(o, a.config);
+}
+
 void add_run(Options& o, RunArguments& a) {
   add_selection(o, a);
   o.flag("--lf,--last-failed", a.last_failed,
@@ -256,9 +267,7 @@ void add_run(Options& o, RunArguments& a) {
   o.value("--out", a.out, "FOLDER",
           "for passport.json, report.html, junit.xml, ledgers and logs (lockstep-out); with "
           "several GPUs, FOLDER/gpu-N");
-  o.value(
-      "--manifest", a.manifest, "FILE",
-      "list of suites in place of the built-in one: lines of name, program and label between tabs");
+  add_source(o, a);
 }
 
 void add_settings(Options& o, ExecArguments& a) {
@@ -403,8 +412,7 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
     case Command::kList:
       add_selection(o, line.run);
       o.flag("--names", line.run.names_only, "the suites alone");
-      o.value("--manifest", line.run.manifest, "FILE",
-              "list of suites in place of the built-in one");
+      add_source(o, line.run);
       break;
     case Command::kExec:
     case Command::kCounters:
@@ -530,7 +538,8 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
 }  // namespace
 
 bool takes_config(Command c) {
-  return takes_program(c) || c == Command::kJudge || c == Command::kCompare;
+  return takes_program(c) || c == Command::kJudge || c == Command::kCompare || c == Command::kRun ||
+         c == Command::kList;
 }
 
 bool takes_program(Command c) {

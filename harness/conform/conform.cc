@@ -60,6 +60,7 @@ int refuse(const std::string& sentence) {
 
 // Empty, or a sentence.
 std::string check(const Arguments& a) {
+  if (!a.target.empty()) return "--target is of `lockstep run`; this program has its suites";
   if (!a.cases.empty() && !parse_number(a.cases, 1, 1'000'000'000))
     return fmt::format("--cases={} is not an integer from 1 to 1000000000", a.cases);
   if (!a.seed.empty() && !parse_number(a.seed, 1, UINT64_MAX))
@@ -405,8 +406,9 @@ int main(std::vector<std::string> words) {
   if (words.empty() || (words.front().starts_with("-") && words.front() != "--help" &&
                         words.front() != "-h" && words.front() != "--version"))
     words.insert(words.begin(), "run");
-  const command::CommandLine line =
-      command::parse({{command::Command::kRun, command::Command::kList}}, words);
+  const command::CommandLine line = command::parse(
+      {.commands = {command::Command::kRun, command::Command::kList}, .reads_config = false},
+      words);
   if (line.status) return *line.status;
   const Arguments& a = line.run;
   if (const std::string error = check(a); !error.empty()) return refuse(error);

@@ -80,6 +80,21 @@ TEST(Profile, NamesKernelsLinesAndWhatTimeIsSpentOn) {
   }
 }
 
+// It is a whole warp's, as barriers are.
+TEST(Profile, AProductOfMatricesIsArithmetic) {
+  const std::string file = scratch("profile.json");
+  const Outcome o = run("exec --profile=" + file + " -- " + program("certified") + " multiply");
+  EXPECT_EQ(o.status, 0) << o.err;
+  const json profile = json::parse(contents(file));
+  double arithmetic = 0, loop = 0;
+  for (const json& i : profile["instructions"]) {
+    if (!i["instruction"].get<std::string>().starts_with("mma.")) continue;
+    arithmetic += i["spent"]["arithmetic"].get<double>();
+    loop += i["spent"]["loop"].get<double>();
+  }
+  EXPECT_GT(arithmetic, 4 * loop) << o.out;
+}
+
 TEST(Profile, IsPrintedWithoutAFileAndOnlyIfAskedFor) {
   const std::string busy = " -- " + program("certified") + " busy";
   EXPECT_TRUE(has(run("exec --profile" + busy).out, "of_certified::busy(int*, int)\n"));

@@ -176,6 +176,14 @@ Doing doing_of(const Op& op) {
     case Action::kWarpgroupWait:
     case Action::kTensorWait:
     case Action::kTensorFence: return Doing::kSynchronisation;
+    case Action::kMultiply:
+    case Action::kMoveMatrix:
+    case Action::kWarpgroupMultiply:
+    case Action::kTensorMultiply: return Doing::kArithmetic;
+    case Action::kTensorLoad:
+    case Action::kTensorStore:
+    case Action::kTensorFill:
+    case Action::kTensorShift: return Doing::kMemory;
     default: break;
   }
   return op.kind == OpKind::kCompute  ? Doing::kArithmetic

@@ -1,7 +1,8 @@
 // Elements of matrices and vectors in memory, and the types that they are computed in.
 //
 // A type to compute in, T, is float, double, std::complex of either, or std::int32_t. load and
-// store convert: from a type in memory to T exactly, and from T to the nearest, ties to even.
+// store convert: from a type in memory to T exactly, and from T to the nearest, ties to even. What
+// is beyond the largest number of i8 and FP8 becomes that (PTX ISA, cvt: .satfinite).
 #pragma once
 
 #include <complex>
@@ -20,7 +21,11 @@ enum class Type : int {
   kC64 = 5,
   kI32 = 10,
   kBF16 = 14,
+  kE4M3 = 28,  // FP8, of cuBLASLt alone; NaN is 0x7f, and there is no infinity
+  kE5M2 = 29,
 };
+
+inline bool is_fp8(Type type) { return type == Type::kE4M3 || type == Type::kE5M2; }
 
 using C32 = std::complex<float>;
 using C64 = std::complex<double>;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "simulator/libraries/cublas/access.h"
 #include "simulator/libraries/cublas/product.h"
@@ -32,6 +33,10 @@ struct Gemm {
   bool pointers = false;
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
+  // Of cuBLASLt's FP8, in device memory: what alpha is multiplied by, what the results are
+  // multiplied by before they are stored, and where their largest magnitude goes before that.
+  std::vector<Scalar> factors, result_factors;
+  void* largest = nullptr;
 
   std::int64_t m() const { return c.rows; }
   std::int64_t n() const { return c.columns; }

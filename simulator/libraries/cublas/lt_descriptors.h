@@ -19,8 +19,12 @@ struct MatmulDesc {
   std::int64_t bias_stride = 0;
   std::int32_t bias_type = -1;  // D's
   std::int32_t sm_count = 0;
+  // In device memory, each one float, or null: factors of A, B, C and D, and where the largest
+  // magnitude of D goes.
+  const void* scales[4] = {};
+  void* largest = nullptr;
   // Values of attributes that are kept and not simulated: a call with one of them is refused.
-  const void* others[12] = {};
+  const void* others[5] = {};
   std::int64_t other_numbers[6] = {};
 };
 static_assert(sizeof(MatmulDesc) <= 256);

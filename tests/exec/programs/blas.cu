@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "blas_fp8.h"
+
 static cublasHandle_t handle;
 
 static cublasStatus_t gemm(cublasOperation_t p, cublasOperation_t q, int m, int n, int k,
@@ -466,6 +468,7 @@ static void check_all() {
   check_copies();
   check_graph();
   check_lt();
+  check_fp8();
 }
 
 // ---- programs that do wrong ---------------------------------------------------------------------
