@@ -30,7 +30,7 @@ struct CaseOutcome {
   Failure failure;    // kNone: the case held
   double budget = 0;  // the largest error/bound
   // The digest of all data fetched from the device, in order. 0 if nothing was fetched, or if the
-  // simulated GPU differs from silicon by design (SampledBlocks, run_between_calls).
+  // simulated GPU differs from silicon by design (simulator_steers(), harness/device/device.h).
   std::uint64_t digest = 0;
   std::optional<std::string> not_run;  // why, such as out of memory; red
   std::optional<std::string>
