@@ -22,7 +22,7 @@ AccessRecord AccessRecord::of(const Side& side) {
 void AccessRecords::start(memory::DeviceMemory& memory, std::uint32_t cluster, std::uint32_t most) {
   memory_ = &memory;
   cluster_ = cluster;
-  // No launch may have the first number of another: it marks split cells and stories.
+  // No launch may use the first number of another launch: it marks split cells and stories.
   first_ = first_counted_ = memory.race_records().fetch_add(1);
   limit_ = most == 0 ? kMost : std::min(first_ + 1 + most, kMost);
   exhausted_ = false;
@@ -89,7 +89,7 @@ CellHalf AccessRecords::with_second(CellHalf h, std::uint32_t number, std::uint3
       (link_of(h.number()).compare_exchange_strong(none, link, std::memory_order_relaxed) ||
        none == link))
     return h.naming_two();
-  // Elsewhere this record has another second one.
+  // This record already links to another second record. So a copy of it gets the new link.
   Memo::Pair& pair = memo.pairs_[(h.number() ^ link) % Memo::kSlots];
   if (pair.number != h.number() || pair.second != link) {
     const std::uint32_t both = add(of(h), memo);

@@ -1,9 +1,11 @@
-// Records of accessing threads: what the halves of a cell (global_cell.h) name by a number.
+// Records of accessing threads. The halves of a cell (global_cell.h) refer to a record by its
+// number.
 //
-// A record is made once for all lanes of an instruction, and only if some cell has to change. So a
-// third reading of the same data makes none. Numbers run on from launch to launch: those of a
-// launch are consecutive, from first_number() on. The records of earlier launches are kept until
-// forget(), and count from a number on that the caller names. A launch has at least three million.
+// All lanes of an instruction share one record. It is made only if some cell has to change, so a
+// third read of the same data makes none. Numbers continue from launch to launch. The numbers of
+// one launch are consecutive, from first_number() on. The records of earlier launches are kept
+// until forget(). They count from first_counted() on, which the caller sets. A launch can make at
+// least three million records.
 #pragma once
 
 #include <atomic>
@@ -19,7 +21,7 @@
 
 namespace lockstep::check {
 
-// Who accessed, but for the lane, and how.
+// The accessing warp, its time, and the kind of access. Only the lane is not stored.
 struct AccessRecord {
   std::uint32_t block = 0;  // number in the schedule
   std::uint32_t epoch = 0;
@@ -36,7 +38,7 @@ struct AccessRecord {
     return {block, epoch, clock, warp, static_cast<std::uint8_t>(lane)};
   }
   bool reads_weakly() const { return !write && !strong; }
-  // Whether it is of the warp that accesses now; and at this very time.
+  // Whether the record is of the warp that accesses now. is_now(): and of the warp's present clock.
   bool is_of_warp(const Side& side) const { return block == side.block && warp == side.warp; }
   bool is_now(const Side& side) const {
     return is_of_warp(side) && epoch == side.order->epoch() &&
@@ -60,7 +62,7 @@ class AccessRecords {
  public:
   static constexpr std::uint32_t kMost = (1u << 22) - 1;
 
-  // What a host thread keeps: the records of its latest instructions, and numbers set aside.
+  // The state of one host thread: the records of its latest instructions, and reserved numbers.
   class Memo {
    private:
     friend class AccessRecords;
@@ -69,7 +71,7 @@ class AccessRecords {
       std::uint32_t number = 0;
       AccessRecord record;
     };
-    // Two records that the number of a third one stands for.
+    // `both` is the number of a record equal to record `number`, and links to record `second`.
     struct Pair {
       std::uint32_t number = 0, second = 0, both = 0;
     };
@@ -80,7 +82,7 @@ class AccessRecords {
 
   AccessRecords() : records_(kMost) {}
 
-  // Of the present launch alone.
+  // The state that belongs to the present launch alone.
   struct Present {
     std::uint32_t cluster = 1;
     std::uint32_t first = 1;  // numbers below are of earlier launches
@@ -89,35 +91,37 @@ class AccessRecords {
     bool exhausted = false;
     AccessRecord first_unrecorded;
   };
-  // Puts it aside; and goes on with a launch that was put aside. `forgotten`: forget() was called
-  // meanwhile; its records have other numbers from now on.
+  // suspend() saves the state of the present launch. resume() continues a suspended launch.
+  // `forgotten`: forget() was called in between, so its earlier records are gone and new ones have
+  // other numbers.
   Present suspend() const;
   void resume(const Present& present, bool forgotten);
 
-  // A launch begins, of clusters of `cluster` blocks (1: none). `most`: records that it may make,
-  // at least; 0: as many as there are.
+  // Starts a launch of clusters of `cluster` blocks (1: no clusters). `most`: the number of records
+  // that it can make at least; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, std::uint32_t most);
-  // The first number of this launch, which no record has: it marks the launch's split cells and
-  // stories. All that follow, up to DeviceMemory::race_records(), are its records.
+  // The first number of this launch. No record has it: it marks the launch's split cells and
+  // stories. All later numbers, up to DeviceMemory::race_records(), are records of this launch.
   std::uint32_t first_number() const { return first_; }
-  // Records count from this number on.
+  // Records with this number or a later one count. Earlier ones are ignored.
   std::uint32_t first_counted() const { return first_counted_; }
   bool counts_earlier_launches() const { return first_counted_ != first_; }
   void count_from(std::uint32_t number) { first_counted_ = number; }
-  // How many are kept; and they are forgotten, before a launch begins.
+  // The number of kept records. forget() drops them; call it only before a launch starts.
   std::uint32_t kept(memory::DeviceMemory& memory) const { return memory.race_records() - origin_; }
   void forget(memory::DeviceMemory& memory) { origin_ = memory.race_records(); }
   std::uint32_t made() const { return memory_->race_records() - first_ - 1; }
-  // Whether accesses had to go unrecorded, and the first of them.
+  // Whether accesses went unrecorded for lack of records. first_unrecorded(): the first of them.
   bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }
   const AccessRecord& first_unrecorded() const { return first_unrecorded_; }
   void note_exhausted(const AccessRecord& r);
 
   // Whether a half names an access of this launch, or of an earlier one that counts.
   bool counts(CellHalf h) const { return h.is_since(first_counted_); }
-  // The record of a half that counts, and the accesses of the two threads that it may name.
+  // The record of a half that counts. first(), second(): the accesses of the one or two threads
+  // that the half names.
   const AccessRecord& of(CellHalf h) const { return numbered(h.number()).record; }
-  // Brings the records that count of a cell into the cache. The cell may change meanwhile.
+  // Prefetches the records of a cell that count. Other threads may change the cell meanwhile.
   void fetch_ahead(GlobalCell cell) const {
     if (cell.is_apart()) return;
     for (const CellHalf h : {cell.write(), cell.read()})
@@ -144,8 +148,8 @@ class AccessRecords {
     return with_second(h, link >> kLinkShift, before.lane() + link, memo);
   }
 
-  // How what `lane` did when `r` was made relates to what `my_lane` of `side` does now. Every
-  // question about the order of recorded accesses ends here.
+  // The order between the access of `lane` when `r` was made and the present access of `my_lane` of
+  // `side`. Every question about the order of recorded accesses ends here.
   Relation relate(const AccessRecord& r, std::uint32_t lane, std::uint32_t my_lane,
                   const Side& side) const {
     return check::relate(r.at_lane(lane), my_lane, side);
@@ -158,8 +162,8 @@ class AccessRecords {
   bool both_strong(const AccessRecord& r, const Side& side) const;
 
  private:
-  // The second record that a half of this number leads to: its number 22 | how many lanes further
-  // it was 5. 0: none yet.
+  // The second record of a half with this number. Bits: the second record's number 22 | its lane
+  // minus the first lane 5. 0: none yet.
   static constexpr int kLinkShift = 5;
   struct Numbered {
     AccessRecord record;
@@ -167,7 +171,7 @@ class AccessRecords {
   };
   Numbered& numbered(std::uint32_t number) const { return records_[number - origin_]; }
   std::atomic<std::uint32_t>& link_of(std::uint32_t number) const { return numbered(number).link; }
-  // The next number, for `r`; 0 when there are no more.
+  // Assigns the next number to `r` and returns it; 0 if there are no more.
   std::uint32_t add(const AccessRecord& r, Memo& memo);
 
   memory::DeviceMemory* memory_ = nullptr;

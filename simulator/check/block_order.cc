@@ -48,7 +48,7 @@ void BlockOrder::end_block() {
   if (!others.empty()) grid_->learn(others);
 }
 
-// What threads of the block know of others, and have fenced, becomes the whole block's.
+// Passes what the block's threads know of other blocks, and their fences, to the whole block.
 bool BlockOrder::hand_on(bool is_fence) {
   bool changed = false;
   if (is_fence && !pending_.empty()) {
@@ -253,7 +253,7 @@ bool BlockOrder::complete(int barrier, std::uint32_t waiting) {
   Barrier& b = barrier_[barrier];
   bool knows_more = false;
   each_lane(waiting, [&](std::uint32_t w) {
-    all_lanes_[w] = clock_[w];  // nothing has happened to it since it arrived
+    all_lanes_[w] = clock_[w];  // the warp has done nothing since it arrived
     known_[w].join(b.clocks);
     if (!b.others.empty()) {
       const VectorClock before = others_of_warp(w);
@@ -313,7 +313,7 @@ void BlockOrder::join_into(std::shared_ptr<const Knowledge>& all, const Knowledg
 void BlockOrder::join_fences(std::uint32_t warp, std::uint32_t lanes,
                              std::shared_ptr<const Knowledge> (&all)[kScopes]) const {
   for (int s = 0; s < kScopes; ++s) {
-    // Lanes that fenced together have one `what` and one clock.
+    // Lanes that fenced together share one `what` and one clock.
     for (std::uint32_t left = lanes; left != 0;) {
       const auto first = static_cast<std::uint32_t>(std::countr_zero(left));
       const Fence& fence = fences_[warp]->of[first][s];
@@ -493,7 +493,8 @@ void BlockOrder::remember(std::uint32_t thread, std::uint64_t location, std::uin
     return;
   }
   if (pending_.size() == kMostPending) {
-    // There is no room: the oldest counts as acquired, which may hide a race and makes none up.
+    // The list is full. The oldest entry counts as acquired: a race may be missed, none is
+    // invented.
     acquire(pending_.front().thread, pending_.front().found, Scope::kGrid);
     pending_.erase(pending_.begin());
   }

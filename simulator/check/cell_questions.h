@@ -1,5 +1,5 @@
-// What is asked of the halves of a cell (global_cell.h) before an access is recorded in it: which
-// state the cell is in, whether the access races, and which state is next.
+// Questions about the halves of a cell (global_cell.h) before an access is recorded in it: the
+// state of the cell, whether the access races, and the next state.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@
 
 namespace lockstep::check {
 
-// Whether an access of some lane of `side` may hand on a message, or take one up.
+// Whether an access of some lane of `side` may leave or acquire a message.
 inline bool may_have_messages(const Side& side) {
   return side.strong &&
          (side.acquires || side.releases || (side.write && side.order->has_fenced_in(side.warp)));
 }
 
-// Of an access by one lane. Halves count (AccessRecords::counts) or are empty.
+// Answers the questions for an access by one lane. The halves passed must count
+// (AccessRecords::counts) or be empty.
 class CellQuestions {
  public:
   CellQuestions(const AccessRecords& records, const Side& side, std::uint32_t lane)
@@ -29,7 +30,7 @@ class CellQuestions {
     return side_.write ? CellAccess::kStrongWrite : CellAccess::kStrongRead;
   }
 
-  // Of a cell that is neither split nor a story.
+  // The state of a cell that is neither split nor a story.
   CellState state(CellHalf wr, CellHalf rd) const {
     using enum CellState;
     // By the write half (empty, weak, strong) and the read half (empty, weak reads, strong reads,
@@ -52,17 +53,17 @@ class CellQuestions {
     return holds(t.question, wr, rd) ? t.next : CellState::kStory;
   }
 
-  // Whether the access races with one that `h` names, and with which.
+  // Whether the access races with one that `h` names. `with`: that access.
   bool races_with(CellHalf h, LaneAccess& with) const {
     const AccessRecord& r = records_.of(h);
     if ((!r.write && !side_.write) || records_.both_strong(r, side_)) return false;
-    // What was read of strong writes may have gone unrecorded.
+    // A strong read that observed a strong write may have gone unrecorded.
     if (r.write && r.strong && (h.may_be_observed() || records_.exhausted())) return false;
     return is_unordered(h, with);
   }
 
-  // Whether the second reader that `h` names is the one that reads now, weakly, at a later clock:
-  // what ordered somebody after that reading does not order it after this one.
+  // Whether the second reader that `h` names is the present reader at an earlier clock. An order
+  // after that earlier read does not order after this one.
   bool reads_again(CellHalf h) const {
     if (side_.strong || side_.order->clock(side_.warp) == 0)
       return false;  // then it has the same clock still
@@ -71,7 +72,7 @@ class CellQuestions {
            (s.record.strong || s.record.clock != side_.order->clock(side_.warp));
   }
 
-  // Whether both threads that `h` names are of one launch other than this one.
+  // Whether both threads that `h` names belong to the same earlier launch.
   bool both_of_an_earlier_launch(CellHalf h) const {
     if (!records_.counts_earlier_launches()) return false;
     const LaunchOrder& launches = side_.order->grid().launches();
@@ -87,8 +88,8 @@ class CellQuestions {
   Relation relate_second(CellHalf h) const { return relate(records_.second(h)); }
 
  private:
-  // Whether `h` names threads of two launches, and this is a third one: two threads are as many as
-  // a half has room for.
+  // Whether `h` names threads of two launches and this is a third one. A half has room for two
+  // threads only.
   bool is_third_launch(CellHalf h) const {
     if (!records_.counts_earlier_launches() || h.empty() || !h.names_two()) return false;
     const LaunchOrder& launches = side_.order->grid().launches();
@@ -118,8 +119,8 @@ class CellQuestions {
            records_.both_strong(r, side_);
   }
 
-  // Whether nothing orders this access after what `h` names first, or, where that is ordered,
-  // second.
+  // Whether nothing orders this access after the first thread that `h` names or, if that one is
+  // ordered, after the second. `with`: the unordered access.
   bool is_unordered(CellHalf h, LaneAccess& with) const {
     const LaneAccess first = records_.first(h);
     if (relate(first) == Relation::kUnordered) {

@@ -1,14 +1,15 @@
-// Which grids that descend from one launch of the host are ordered (CUDA C++ Programming Guide,
-// "CUDA Dynamic Parallelism"). They are a tree: a grid is the parent of those that its threads
-// launch, and has ended when all below it have. Of two children of one grid,
+// The order between grids that descend from one launch of the host (CUDA C++ Programming Guide,
+// "CUDA Dynamic Parallelism"). The grids form a tree: a grid is the parent of the grids that its
+// threads launch. A grid has ended when all its descendants have. Two children of one grid are
+// ordered as follows:
 //
-// - the later one in a stream comes after the earlier one and all below it;
-// - so does one whose stream waits for an event that was recorded behind the earlier one;
-// - one of cudaStreamTailLaunch comes after the parent itself, after all its other children, and
-//   after its earlier tail launches;
-// - nothing but that comes after one of cudaStreamFireAndForget.
+// - In one stream, the later child is ordered after the earlier one and its descendants.
+// - A child whose stream waits for an event is ordered after the grids before the event's record.
+// - A child in cudaStreamTailLaunch is ordered after its parent, after its parent's other children,
+//   and after earlier tail launches.
+// - Only tail launches are ordered after a child in cudaStreamFireAndForget.
 //
-// What the launching thread knew is the child's besides (Knowledge): that is no order of grids.
+// A child also knows what its launching thread knew (Knowledge). That orders accesses, not grids.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,20 @@
 namespace lockstep::check {
 
 struct Descent {
-  static constexpr std::uint32_t kNoLane = ~0u;  // of cudaStreamFireAndForget, and of tail launches
+  static constexpr std::uint32_t kNoLane = ~0u;  // cudaStreamFireAndForget and tail launches
 
-  std::shared_ptr<const Descent> parent;       // nullptr: the launch of the host
-  std::uint32_t depth = 1;                     // of the parent, and 1
-  bool tail = false;                           // cudaStreamTailLaunch
-  bool after_all = false;                      // it and all above it are tail launches
-  std::uint32_t lane = kNoLane, sequence = 0;  // its stream among the parent's
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> waited;  // lanes, and how far, by events
-  std::uint64_t executed = 0;  // counts the grids of the family as they are executed
+  std::shared_ptr<const Descent> parent;  // nullptr: the host's launch
+  std::uint32_t depth = 1;                // the parent's depth plus 1
+  bool tail = false;                      // cudaStreamTailLaunch
+  bool after_all = false;                 // this grid and all its ancestors are tail launches
+  std::uint32_t lane = kNoLane,
+                sequence = 0;  // its stream and place in it, among the parent's streams
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      waited;                  // by events: lanes, and the last sequence waited for
+  std::uint64_t executed = 0;  // position in the order in which the family's grids were executed
 
-  // Whether `a`, and all below it, come before `b`. Null: the launch of the host. One of them has
-  // been executed before the other, which `executed` says.
+  // Whether `a` and all its descendants are ordered before `b`. nullptr: the host's launch. The
+  // grids must have been executed; `executed` holds their order.
   static bool is_before(const Descent* a, const Descent* b);
 
  private:
@@ -52,7 +55,7 @@ inline bool Descent::is_before(const Descent* a, const Descent* b) {
   if (b == nullptr || a == b) return false;
   if (b->after_all) return a == nullptr || a->executed < b->executed;
   const std::uint32_t depth = a == nullptr ? 0 : a->depth;
-  // What lies above both on the way to b is a's sibling, or a's child.
+  // The ancestor of b at this depth is a sibling of a, or a child of a.
   while (b->depth > depth + 1) b = b->parent.get();
   if (b->depth == depth + 1) {
     if (b->parent.get() == a) return b->tail;

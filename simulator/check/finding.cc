@@ -59,8 +59,8 @@ const char* name(Kind kind) {
   return "unknown";
 }
 
-// The codes are those the hardware gives where it notices at all (driver_types.h); what only a
-// checker notices is a launch failure.
+// These are the codes that the hardware returns for mistakes that it detects (driver_types.h).
+// Mistakes that only a check detects return a launch failure.
 int cuda_error(Kind kind) {
   switch (kind) {
     case Kind::kOutOfBounds:
@@ -87,7 +87,7 @@ int cuda_error(Kind kind) {
     case Kind::kLeak:
     case Kind::kIncompleteCheck:
     case Kind::kRefused:
-    case Kind::kApiError: return 0;  // no kernel fails of them
+    case Kind::kApiError: return 0;  // no kernel fails with these
   }
   return 719;
 }
@@ -150,7 +150,7 @@ std::string Finding::message() const {
       if (!access.operation.empty()) s += ", " + access.operation;
     }
     if (other) s += against(*other);
-    // Of a call that failed it is the place.
+    // For a failed call the detail is the place.
     const bool is_place = kind == Kind::kApiError || kind == Kind::kRefused || kind == Kind::kLeak;
     if (!detail.empty()) s += (!call.empty() && is_place ? ", " : "\n  ") + detail;
     if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
@@ -161,7 +161,7 @@ std::string Finding::message() const {
   }
   s += "\n  in kernel " + (access.operation.empty() ? kernel : access.operation);
   s += "\n  by " + place(access);
-  // Where the kernel goes on, a thread comes to a place more than once.
+  // If the kernel continues, a thread may reach a place more than once.
   const bool times = survived || severity == Severity::kInformation;
   const char* const one = times ? "time, by this or another thread" : "thread";
   const char* const many = times ? "times, by this and other threads" : "threads";
@@ -169,7 +169,7 @@ std::string Finding::message() const {
     s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? one : many);
   s += "\n  at " + access.site.to_string();
   if (other) {
-    // A barrier is waited at, and neither read nor written.
+    // A barrier is neither read nor written, so this is no "against".
     s += kind == Kind::kBarrierDivergence
              ? "\n  while " + place(*other) + " waits\n  at " + other->site.to_string()
              : against(*other);
@@ -180,7 +180,7 @@ std::string Finding::message() const {
 }
 
 bool same_site(const Site& a, const Site& b) {
-  // A loop that was unrolled has many instructions of one line.
+  // An unrolled loop has many PTX instructions for one source line.
   return a.instruction == b.instruction && a.line == b.line && a.file == b.file &&
          a.inlined_into == b.inlined_into && (!a.file.empty() || a.ptx_line == b.ptx_line);
 }
@@ -204,7 +204,7 @@ bool same_place(const Finding& a, const Finding& b) {
   if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel ||
       a.origin.has_value() != b.origin.has_value())
     return false;
-  // What ended the kernel is never reported as a repetition of what it survived.
+  // The finding that ended the kernel is never a repetition of one that the kernel survived.
   if (a.survived != b.survived) return false;
   if (a.origin) return same_site(*a.origin, *b.origin);
   // Either side of a race may be the one that notices it.

@@ -1,5 +1,4 @@
-// What a checker reports: one finding, the same shape for every kind, so that all findings read
-// alike.
+// A finding: what a check reports. All kinds have the same fields, so all findings read alike.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace lockstep::check {
 
-// Which checks run; a bit each. kAllChecks are on by default; the others must be asked for.
+// The checks that run, one bit each. kAllChecks are on by default; the others must be enabled.
 enum Checks : std::uint32_t {
   kNoChecks = 0,
   kBounds = 1u << 0,          // out of bounds, misaligned, use after free, null, write to read-only
@@ -17,12 +16,13 @@ enum Checks : std::uint32_t {
   kRaces = 1u << 2,           // unordered conflicting accesses
   kSynchronisation = 1u << 3,  // barrier divergence, masks, deadlock
   kAllChecks = kBounds | kInitialisation | kRaces | kSynchronisation,
-  kLeaks = 1u << 4,  // memory that is never freed: of the program, not of a launch
+  kLeaks = 1u << 4,  // memory that is never freed; a check of the program, not of a launch
   kStrictBarriers =
-      1u << 5,  // a barrier that threads have skipped by ending is an error and not information
-  kStrictLibraries = 1u << 6,  // so are the findings that library_findings.h knows
-  kStrictWrites = 1u << 7,     // so is a race of two writes of the same value
-  kStrictProxies = 1u << 8,    // and an asynchronous copy over what ordinary loads read, unfenced
+      1u << 5,  // a barrier that threads have skipped by ending is an error, not information
+  kStrictLibraries = 1u << 6,  // the findings that library_findings.h lists are errors
+  kStrictWrites = 1u << 7,     // a race of two writes of the same value is an error
+  kStrictProxies = 1u << 8,    // an asynchronous copy that overwrites what ordinary loads read,
+                               // without a fence, is an error
 };
 
 enum class Kind : std::uint8_t {
@@ -30,16 +30,16 @@ enum class Kind : std::uint8_t {
   kMisaligned,    // address not a multiple of the access size
   kUseAfterFree,  // the allocation that held the address has been freed
   kReadOnlyWrite,      // store to constant memory or through a read-only view
-  kUninitialised,      // value from memory or a register nobody wrote, at its use
+  kUninitialised,      // a value that nobody wrote, from memory or a register, is used
   kRace,               // two conflicting accesses, at least one a write, that nothing orders
-  kBarrierDivergence,  // some threads of the block never come to the barrier, or come to another
-                       // one
-  kInvalidMask,   // a *.sync whose mask leaves out its own caller, or names lanes that never come
-  kInactiveLane,  // shuffle source lane that does not take part
-  kDeadlock,      // nothing in the block (or grid, for a grid barrier) can run
-  kTimeLimit,     // the kernel ran past its instruction limit
-  kUnsupported,  // the kernel needs what a GPU does and the simulated one cannot: it waits for what
-                 // the host does after the launch
+  kBarrierDivergence,  // some threads of the block never arrive at the barrier, or arrive at
+                       // another one
+  kInvalidMask,        // a *.sync whose mask omits its own caller, or names lanes that never arrive
+  kInactiveLane,       // shuffle source lane that does not take part
+  kDeadlock,           // nothing in the block (or grid, for a grid barrier) can run
+  kTimeLimit,          // the kernel ran past its instruction limit
+  kUnsupported,  // the kernel uses something that the simulated GPU lacks, such as waiting for the
+                 // host after the launch
   kTrap,         // trap instruction
   kAssert,       // device-side assert
   kInvalidInstruction,     // executed with operands for which PTX leaves the behaviour undefined
@@ -48,13 +48,12 @@ enum class Kind : std::uint8_t {
   kInvalidProgramCounter,  // indirect call or branch to something that is no function
   kMbarrierMisuse,         // an mbarrier object used against its protocol
   kAsyncOrder,  // registers of an asynchronous matrix multiplication (wgmma), or tensor memory,
-                // touched where nothing orders it: no fence before, no wait after
-  kMissingProxyFence,  // what ordinary stores left is read by an asynchronous copy, or is its
-                       // tensor map, and no fence.proxy stands between
+                // accessed without the fence before it or the wait after it
+  kMissingProxyFence,  // an asynchronous copy reads what ordinary stores wrote, or its tensor map,
+                       // without a fence.proxy between
   kLeak,  // memory that was still allocated when the process ended or its device was reset
-  kIncompleteCheck,  // information: from here on a check knows only a part of what happens in this
-                     // launch
-  kRefused,          // device code or a launch that the simulated GPU did not take: it never ran
+  kIncompleteCheck,  // information: from here on a check sees only part of this launch
+  kRefused,          // the simulated GPU refused device code or a launch, which never ran
   kApiError,         // a call of the runtime API that failed
 };
 
@@ -94,8 +93,8 @@ struct Access {
   std::uint32_t size = 0;  // bytes
   bool is_write = false;
   bool is_atomic = false;
-  // Where a race is between operations: the kernel with its stream, or the call of the host with
-  // its place in the program. Else empty.
+  // Set if the race is between operations: the kernel with its stream, or the host's call with its
+  // place in the program. Empty otherwise.
   std::string operation;
 };
 
@@ -105,10 +104,10 @@ struct HostFrame {
   std::string file;      // empty without debug information
   int line = 0;
   std::string object;        // the program or library
-  std::uint64_t offset = 0;  // in it, as addr2line takes it
+  std::uint64_t offset = 0;  // in `object`, as addr2line expects it
 };
 
-// How the host's program came to a call, the innermost frame first.
+// The host's call stack at a call, innermost frame first.
 struct HostStack {
   std::string what;  // "allocated by cudaMalloc", "freed by cudaFree", "launched", "called"
   std::vector<HostFrame> frames;
@@ -123,33 +122,35 @@ struct Finding {
   std::string where;            // "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)"
   std::string detail;           // one more sentence where it helps: what to look for
   std::optional<Access> other;  // the other side of a race, or the barrier others wait at
-  std::optional<Site> origin;   // of a value that nobody wrote, or that a shuffle gave: the load,
-                                // atomic or shuffle from which the thread has it
-  std::string call;   // the API function, where a call of the host failed: then there is no thread,
-                      // and `kernel` is the one launched, if any
-  std::string error;  // what the call answered: "cudaErrorInvalidValue"
-  const void* caller = nullptr;   // the place in the host's program, where it is known
-  std::uint64_t occurrences = 1;  // threads and times the same place met the same kind
-  bool survived = false;          // the kernel went on as if nothing had been there
-  // The launch or the failed call, then where the memory in question was allocated and freed.
+  std::optional<Site> origin;  // of an uninitialised value, or one from a shuffle: the load, atomic
+                               // or shuffle that returned it to the thread
+  std::string call;  // the API function, if a call of the host failed. Then there is no thread, and
+                     // `kernel` is the launched kernel, if any
+  std::string error;              // the error that the call returned: "cudaErrorInvalidValue"
+  const void* caller = nullptr;   // the calling place in the host's program, if known
+  std::uint64_t occurrences = 1;  // how often threads met this kind at this place
+  bool survived = false;          // the kernel continued as if there had been no mistake
+  // First the launch or the failed call, then the allocation and the freeing of the memory in
+  // question.
   std::vector<HostStack> host_stacks;
 
-  // The whole report, several lines, no trailing newline. Of the host's stacks it has the frames
+  // The whole report, several lines, without a trailing newline. The host's stacks show only frames
   // with a source line.
   std::string to_string() const;
-  // The same without the host's stacks.
+  // The report without the host's stacks.
   std::string message() const;
-  // Whether no kernel made the mistake.
+  // Whether the host, not a kernel, made the mistake.
   bool by_host() const { return !call.empty() || kernel.empty(); }
 };
 
-// Whether they are one place to the reader of the program: the same instruction of one line, or of
-// one line of PTX where the source is not known.
+// Whether two sites are one place for the reader: the same instruction of one source line. Without
+// source lines, of one PTX line.
 bool same_site(const Site& a, const Site& b);
-// Whether two findings are one mistake met twice. Of a kernel: of one kind at one instruction, and
-// both or neither survived. What comes from one load is one mistake wherever it is used, and a race
-// is one whichever side notices it. Of the host: of one kind at one known caller. A failed call, or
-// refused device code, is the same with the same caller, error and kernel.
+// Whether two findings report the same mistake.
+// - In a kernel: the same kind at the same instruction, and both or neither survived. Uses of a
+//   value from one load are one mistake. A race is one mistake whichever side notices it.
+// - On the host: the same kind at the same known caller. A failed call, or refused device code,
+//   must also have the same error and kernel.
 bool same_place(const Finding& a, const Finding& b);
 
 }  // namespace lockstep::check

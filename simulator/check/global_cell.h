@@ -1,12 +1,13 @@
-// The cell of a granule, four bytes of global memory: what the search for races stores of the
-// accesses to it, as a value.
+// The cell of a granule, as a value. A granule is four bytes of global memory. Its cell stores what
+// the search for races needs of the accesses to it.
 //
-// A cell has a half for writes and one for reads. A half names one lane of a record
-// (access_records.h), or two of unordered threads, and the bytes that they accessed. A half is
-// empty if its record belongs to a launch that no longer counts.
+// A cell has a half for writes and a half for reads. A half names one lane of a record
+// (access_records.h), or two lanes of unordered threads, and the bytes that they accessed. A half
+// is empty if its record belongs to a launch that no longer counts.
 //
-// Both halves describe the same bytes. A cell whose bytes were accessed apart is split: each byte
-// has a cell of its own. A cell whose halves cannot represent the accesses is a story (story.h).
+// Both halves describe the same bytes. If bytes of a granule are accessed separately, the cell is
+// split: each byte has a cell of its own. If the halves cannot represent the accesses, the cell is
+// a story (story.h).
 #pragma once
 
 #include <array>
@@ -15,12 +16,12 @@
 
 namespace lockstep::check {
 
-// Which bytes of a granule an access touches. Accesses are aligned, so seven sets are enough.
+// A set of bytes of a granule. Accesses are aligned, so seven sets are enough.
 class ByteSet {
  public:
   static constexpr ByteSet all() { return ByteSet(7); }
   static constexpr ByteSet none() { return ByteSet(0); }
-  // `mask`: a bit a byte. none() if no aligned access touches these bytes.
+  // `mask`: one bit for each byte. Returns none() if no aligned access has exactly these bytes.
   static constexpr ByteSet of_mask(std::uint32_t mask) {
     constexpr std::uint8_t kCodes[16] = {0, 1, 2, 5, 3, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 7};
     return ByteSet(kCodes[mask]);
@@ -50,15 +51,16 @@ class CellHalf {
   }
 
   constexpr bool empty() const { return word_ == 0; }
-  // The number of the record, and the lane of it that the half names.
+  // number(): the number of the record. lane(): the lane of that record that the half names.
   constexpr std::uint32_t number() const { return word_ >> kNumberShift; }
   constexpr std::uint32_t lane() const { return word_ >> kLaneShift & 31; }
   constexpr ByteSet bytes() const { return ByteSet(word_ >> kBytesShift & 7); }
-  // Whether its record's number is at least `first`. An empty half has none.
+  // Whether the record's number is at least `first`. False for an empty half.
   constexpr bool is_since(std::uint32_t first) const { return word_ >= first << kNumberShift; }
-  // Whether it names a second, unordered thread. Then its record links to that one's.
+  // Whether the half names a second, unordered thread. Then its record links to the record of that
+  // thread.
   constexpr bool names_two() const { return (word_ & kTwo) != 0; }
-  // Of strong writes: threads that are not stored may have observed them by strong reads.
+  // For strong writes: threads that are not stored may have observed them by strong reads.
   constexpr bool may_be_observed() const { return (word_ & kObserved) != 0; }
 
   constexpr CellHalf naming_one() const { return of_word(word_ & ~kTwo); }
@@ -67,7 +69,7 @@ class CellHalf {
   constexpr CellHalf with_number(std::uint32_t number) const {
     return of_word((word_ & ((1u << kNumberShift) - 1)) | number << kNumberShift);
   }
-  // The half of the cell of a single byte that a split cell has.
+  // The half of byte `byte`'s own cell when this half's cell is split.
   constexpr CellHalf of_byte(int byte) const {
     return bytes().mask() >> byte & 1 ? of_word(word_ | ByteSet::all().code_ << kBytesShift)
                                       : CellHalf();
@@ -86,8 +88,8 @@ class GlobalCell {
   constexpr GlobalCell() = default;
   constexpr GlobalCell(CellHalf write, CellHalf read)
       : bits_(std::uint64_t{write.word_} << 32 | read.word_) {}
-  // Number `i` of a launch's split cells and stories. `first`: a number that no record has, of the
-  // launch to which the cell belongs.
+  // Makes a split cell or a story: number `i` among those of the pool. `first`: the first number of
+  // the cell's launch (AccessRecords::first_number).
   static constexpr GlobalCell split(std::uint32_t first, std::uint32_t i) {
     return {CellHalf(first, ByteSet::none(), kSplitLane), CellHalf::of_word(i)};
   }
@@ -99,20 +101,21 @@ class GlobalCell {
     return CellHalf::of_word(static_cast<std::uint32_t>(bits_ >> 32));
   }
   constexpr CellHalf read() const { return CellHalf::of_word(static_cast<std::uint32_t>(bits_)); }
-  // Whether it is a split cell or a story, of whatever launch; index(): the number of it.
+  // is_apart(): whether it is a split cell or a story, of any launch. index(): its number in the
+  // pool.
   constexpr bool is_apart() const { return !write().empty() && write().bytes() == ByteSet::none(); }
   constexpr bool is_split() const { return is_apart() && write().lane() == kSplitLane; }
   constexpr bool is_story() const { return is_apart() && write().lane() == kStoryLane; }
   constexpr std::uint32_t index() const { return static_cast<std::uint32_t>(bits_); }
-  // The cell without what launches before the number `first` have left.
+  // This cell without the accesses of records before the number `first`.
   constexpr GlobalCell since(std::uint32_t first) const {
     const bool wr = write().is_since(first);
     if (is_apart()) return wr ? *this : GlobalCell();
     return {wr ? write() : CellHalf(), read().is_since(first) ? read() : CellHalf()};
   }
 
-  // How the cells of lanes side by side differ: each names the next lane, in the halves that are
-  // not empty.
+  // The difference between the cells of neighbouring lanes: each non-empty half names the next
+  // lane.
   class LaneStep {
    public:
     constexpr LaneStep(bool write, bool read)
@@ -135,7 +138,7 @@ class GlobalCell {
       any |= static_cast<std::uint32_t>(halves[i] >= first << CellHalf::kNumberShift);
     return any != 0;
   }
-  // Zero if they are equal. Of many pairs the results can be combined by `|`.
+  // Zero if the cells are equal. Results of several pairs can be combined with `|`.
   constexpr std::uint64_t difference(GlobalCell other) const { return bits_ ^ other.bits_; }
   bool operator==(const GlobalCell&) const = default;
 
@@ -165,23 +168,24 @@ enum class CellState : std::uint8_t {
 };
 inline constexpr std::size_t kCellStates = 9;
 
-// An access as a cell distinguishes it. A strong one that may hand on or take up a message is a
-// kMessage.
+// The kinds of access that a cell distinguishes. A strong access that may leave or acquire a
+// message is a kMessage.
 enum class CellAccess : std::uint8_t { kRead, kWrite, kStrongRead, kStrongWrite, kMessage };
 inline constexpr std::size_t kCellAccesses = 5;
 
-// What must hold for the next state. Otherwise the cell becomes, or stays, a story.
+// The condition for the next state. If it does not hold, the cell becomes, or stays, a story.
 enum class Question : std::uint8_t {
   kNone,
-  // Do the thread and the scope of the earlier strong reads read again?
+  // Is this a strong read by the thread, and with the scope, of the earlier strong reads?
   kSameThread,
-  // Is the access an atomic, and so are the strong writes, of the same scope and morally strong
-  // with it, and are their results used, or unused, like its own?
+  // Is the access an atomic of the same kind as the strong writes? All must be atomics of the same
+  // scope, morally strong with each other, and all or none of their results are used.
   kSameKind,
-  // The same, and does the weak write not belong to the chain that the access continues? It does
-  // if one thread made it and the atomics, and the access is another's.
+  // As kSameKind, and the weak write must not belong to the chain that the access continues. It
+  // belongs to the chain if one thread made both it and the atomics, and another thread makes the
+  // access.
   kSameKindApart,
-  // Does the weak write stand for everything that the story holds?
+  // Does the weak write make everything that the story holds superfluous?
   kStandsForAll,
 };
 
@@ -192,11 +196,11 @@ struct Transition {
   Question question;
 };
 
-// What an access makes of a cell, by the cell's state: of all bytes that the cell describes. A
-// write is judged against both halves before, a read against the writes in them.
+// The next state of a cell, by its state and the access. The access must touch all bytes that the
+// cell describes. A write is compared with both halves, a read with the writes in them.
 //
-// Strong writes are of a kind if each is an atomic as kSameKind says. Where results are used, the
-// last stands for all before it; where they are not, the half names two threads.
+// Strong writes are of a kind if kSameKind holds among them. If their results are used, the last
+// one represents all before it. If not, the half names two threads.
 inline constexpr auto kTransitions = [] {
   using enum CellState;
   using enum Question;

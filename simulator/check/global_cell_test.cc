@@ -1,5 +1,5 @@
-// That a cell stores what it is given, and that accesses change its state as the table in
-// global_cell.h says.
+// Tests that a cell returns what was stored in it, and that accesses change its state as the table
+// in global_cell.h says.
 #include "simulator/check/global_cell.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(GlobalCell, ACellForgetsEarlierLaunches) {
   for (const GlobalCell apart : {GlobalCell::split(9, 1u << 23), GlobalCell::story(9, 1u << 19)}) {
     EXPECT_TRUE(apart.is_apart());
     EXPECT_EQ(apart.since(9), apart);
-    // Its number is no half of a later launch.
+    // Its number does not count in a later launch.
     EXPECT_EQ(apart.since(10), GlobalCell());
   }
   EXPECT_TRUE(GlobalCell::split(9, 3).is_split());
@@ -62,9 +62,9 @@ TEST(GlobalCell, ACellForgetsEarlierLaunches) {
   EXPECT_FALSE(GlobalCell().is_apart());
 }
 
-// Random accesses to one granule: the state after each is what the table gives, or a story where
-// the answer to its question is no. Every entry of the table is met, and every question has both
-// answers.
+// Random accesses to one granule. The state after each is the one in the table, or a story if the
+// table's condition does not hold. Every entry of the table occurs, and every condition both holds
+// and fails.
 TEST(GlobalCell, AccessesChangeItsStateAsTheTableSays) {
   constexpr std::uint32_t kBlocks = 2;
   memory::DeviceMemory memory;

@@ -36,7 +36,7 @@ LaneAccess access_of(const Story::Entry& e) {
 
 }  // namespace
 
-// Whether what was recorded may be kept for another launch.
+// Whether there is room to keep what was recorded for another launch.
 bool GlobalRaces::has_room(memory::DeviceMemory& memory, bool several_lanes) const {
   return records_.kept(memory) < (several_lanes ? kKeptRecords : kKeptRecordsOfOneLane) &&
          splits_.used() < kKeptOthers && stories_.used() < kKeptOthers &&
@@ -50,7 +50,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, uns
   parallel_ = threads > 1;
   LaunchOrder& launches = grid_.launches();
   launches.settle(place);
-  // Every launch begins with most of the numbers ahead of it.
+  // Every launch must start with most of the numbers still unused.
   const bool numbers_end = memory.race_records() > AccessRecords::kMost / 4;
   if (numbers_end) memory.clear_race_shadow(threads);
   if (numbers_end || (!launches.remembers() && !launches.any_suspended()) ||
@@ -66,7 +66,8 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, uns
   records_.start(memory, cluster, most);
   launches.begin(place, blocks, cluster, records_.first_number());
   records_.count_from(launches.first_counted_record());
-  // What is known of blocks that have been forgotten would be of others, by their numbers.
+  // If records have been forgotten, block numbers are used again: this knowledge would be of other
+  // blocks.
   grid_.begin_launch(given.times == forgotten_ ? given.what.get() : nullptr);
 }
 
@@ -95,7 +96,7 @@ std::optional<GlobalRaces::PastConflict> GlobalRaces::find_unordered(
     if ((writes || a.record.write) && !launches.is_among(before, a.record.block))
       found = PastConflict{a, address};
   };
-  // The accesses to the bytes of `mask` of the granule at `at` that a cell has.
+  // Compares with the cell's accesses to the bytes of `mask` of the granule at `at`.
   const auto look_at = [&](GlobalCell cell, std::uint64_t at, std::uint32_t mask) {
     cell = cell.since(counted);
     if (cell.is_story()) {
@@ -127,7 +128,7 @@ std::optional<GlobalRaces::PastConflict> GlobalRaces::find_unordered(
 
 bool GlobalRaces::is_recorded_in(GlobalCell cell, std::uint32_t bytes, bool writes,
                                  std::uint32_t first, std::uint32_t end) const {
-  // When the numbers began anew since, what has them now are records of this launch.
+  // If numbering has restarted since, records with these numbers belong to this launch.
   if (end > records_.first_number()) return false;
   const auto is_in = [&](CellHalf h) {
     return h.number() >= first && h.number() < end && (h.bytes().mask() & bytes) != 0;
@@ -149,7 +150,7 @@ std::optional<LaneAccess> GlobalRaces::write_if_any(GlobalCell cell, std::uint32
     const Story::Entry* const last = stories_[cell.index()].last_write();
     return last == nullptr ? std::nullopt : of_this_launch(access_of(*last));
   }
-  // Strong writes after a weak one are in the other half.
+  // Strong writes after a weak one are in the read half.
   const CellHalf wr = cell.write(), rd = cell.read();
   if (!rd.empty() && records_.of(rd).write) return of_this_launch(records_.first(rd));
   if (!wr.empty()) return of_this_launch(records_.first(wr));
@@ -164,7 +165,7 @@ std::optional<LaneAccess> GlobalRaces::read_if_any(GlobalCell cell, std::uint32_
   return grid_.launches().is_of_present(read.record.block) ? std::optional(read) : std::nullopt;
 }
 
-// A new story. If there are no more, nullptr: the cell has forgotten what it stored.
+// A new story. nullptr if there are no more; the cell then loses what it stored.
 Story* GlobalRaces::open_story(GlobalCell& cell, Memo& memo) {
   std::uint32_t i;
   if (!stories_.take(i, memo.stories)) {
@@ -177,8 +178,8 @@ Story* GlobalRaces::open_story(GlobalCell& cell, Memo& memo) {
   return &s;
 }
 
-// Makes a story of the accesses that the halves name. False if there are no more: the cell has
-// forgotten them.
+// Turns the accesses that the halves name into a story. False if there are no more stories; the
+// cell then loses its accesses.
 bool GlobalRaces::make_story(GlobalCell& cell, Memo& memo) {
   const CellHalf wr = cell.write(), rd = cell.read();
   Story* const s = open_story(cell, memo);
@@ -218,8 +219,8 @@ void GlobalRaces::access_without_cell(std::uint64_t address, std::uint32_t lane,
   without_cells_[address].access(side, lane, address, false, other);
 }
 
-// Gives each byte a cell of its own. False if there are no more: the cell has forgotten what it
-// stored.
+// Gives each byte a cell of its own. False if there are no more split cells; the cell then loses
+// what it stored.
 bool GlobalRaces::split(GlobalCell& cell, Memo& memo) {
   std::uint32_t i;
   if (!splits_.take(i, memo.splits)) {
@@ -242,7 +243,7 @@ bool GlobalRaces::split(GlobalCell& cell, Memo& memo) {
   return true;
 }
 
-// The half of this access, or, when records have run out, `otherwise`.
+// The half for this access, or `otherwise` if there are no more records.
 inline CellHalf GlobalRaces::half(Access& me, ByteSet bytes, std::uint32_t lane,
                                   CellHalf otherwise) const {
   return me.number() == 0 ? otherwise : CellHalf(me.number(), bytes, lane);
@@ -261,8 +262,7 @@ inline __attribute__((always_inline)) void GlobalRaces::read_weakly(CellHalf& rd
       if (records_.of(rd).is_now(me.side())) return;
       [[fallthrough]];
     case Relation::kOrdered: {
-      // What ordered somebody after the reading before does not order it after this one. Another
-      // reader stays.
+      // An order after the earlier read does not order after this one. A different reader is kept.
       const CellHalf before = rd;
       rd = half(me, bytes, lane, rd);
       if (before.names_two() && rd != before && ask.relate_second(before) == Relation::kUnordered)
@@ -270,14 +270,14 @@ inline __attribute__((always_inline)) void GlobalRaces::read_weakly(CellHalf& rd
       return;
     }
     case Relation::kUnordered:
-      // Readers that nothing orders: two are kept, of two launches if there are.
+      // Unordered readers: two are kept, of two launches if possible.
       if (!rd.names_two() || ask.reads_again(rd) || ask.both_of_an_earlier_launch(rd) ||
           ask.relate_second(rd) == Relation::kOrdered)
         rd = records_.with_second(rd, me.number(), lane, me.memo_.records);
   }
 }
 
-// A strong write joins strong writes of its kind, which `h` names, or begins them.
+// Adds a strong write to the strong writes of its kind that `h` names, or starts such a half.
 inline __attribute__((always_inline)) void GlobalRaces::write_strongly(CellHalf& h, ByteSet bytes,
                                                                        std::uint32_t lane,
                                                                        Access& me) {
@@ -296,9 +296,9 @@ inline __attribute__((always_inline)) void GlobalRaces::write_strongly(CellHalf&
   }
 }
 
-// Whether `side` reads weakly what nobody has written, or read strongly: most scattered reads. Such
-// an access races with nothing, and the state after it is kRead. `cell` is neither split nor a
-// story, and its halves count or are empty.
+// Whether `side` reads weakly what nobody has written or read strongly, as most scattered reads do.
+// Such an access races with nothing, and the next state is kRead. `cell` must be neither split nor
+// a story, and its halves must count or be empty.
 inline __attribute__((always_inline)) bool GlobalRaces::only_reads(GlobalCell cell,
                                                                    const Side& side) const {
   return !side.write && !side.strong && cell.write().empty() &&
@@ -306,8 +306,8 @@ inline __attribute__((always_inline)) bool GlobalRaces::only_reads(GlobalCell ce
          (cell.read().empty() || records_.of(cell.read()).reads_weakly());
 }
 
-// access() to all bytes that the cell describes, or of one that is untouched. `next`: the state
-// that it makes, not kStory.
+// access() if all bytes that the cell describes are accessed, or the cell is untouched. `next`: the
+// next state, not kStory.
 inline __attribute__((always_inline)) bool GlobalRaces::access_halves(GlobalCell& cell,
                                                                       CellState next, ByteSet bytes,
                                                                       std::uint32_t lane,
@@ -345,14 +345,14 @@ __attribute__((noinline)) bool GlobalRaces::access_as_story(GlobalCell& cell, st
   return false;
 }
 
-// access() to a split cell.
+// access() for a split cell.
 __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::uint32_t mask,
                                                          std::uint32_t lane, Access& me,
                                                          LaneAccess& conflict) {
   Split& s = splits_[cell.index()];
   const CellQuestions ask(records_, me.side(), lane);
   bool found = false;
-  // A byte with the record of the byte before it gets the same new record.
+  // A byte whose record equals that of the byte before it gets the same new record.
   GlobalCell before, after;
   bool any = false;
   for (int byte = 0; byte < 4; ++byte) {
@@ -375,7 +375,7 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
         here.is_story() ? CellState::kStory : ask.next(here.write(), here.read());
     if (next == CellState::kStory) {
       found |= access_as_story(here, lane, me, conflict);
-      any = false;  // each story is of one byte
+      any = false;  // each byte has a story of its own
       continue;
     }
     found |= access_halves(here, next, ByteSet::all(), lane, me, conflict);
@@ -389,12 +389,12 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
   return found;
 }
 
-// access() to a cell that is split or a story, or has to be split.
+// access() for a cell that is split or a story, or must be split.
 __attribute__((noinline)) bool GlobalRaces::access_apart(GlobalCell& cell, std::uint32_t mask,
                                                          std::uint32_t lane, Access& me,
                                                          LaneAccess& conflict) {
-  // What a launch adds to them counts as long as the launch does, and what is in them as long as
-  // it did.
+  // What a launch adds to a split cell or story counts as long as the launch. What it already holds
+  // counts as long as its own launch.
   const std::uint32_t since = std::max(cell.write().number(), records_.first_number());
   if (cell.is_story()) cell = GlobalCell::story(since, cell.index());
   if (cell.is_split()) cell = GlobalCell::split(since, cell.index());

@@ -1,25 +1,28 @@
-// Races in global memory, and in the shared memory of a cluster's blocks, judged by what orders two
-// accesses and not by whether a result changed.
+// The search for races in global memory, and in the shared memory of a cluster's blocks. It judges
+// whether two accesses are ordered, not whether a result changed.
 //
-// Two accesses to the same bytes by different threads of a launch race when three things hold: at
-// least one writes; they are not both strong with scopes that include each other's thread; neither
-// is ordered before the other (PTX ISA 8.7, 8.9; block_order.h). A launch is ordered after the
-// launches that launch_order.h has before it. The accesses of others are kept, and judged like
-// those of this one.
+// Two accesses to the same bytes by different threads of a launch race when three things hold:
+// - At least one of them writes.
+// - They are not both strong with scopes that include each other's thread.
+// - Neither is ordered before the other (PTX ISA 8.7, 8.9; block_order.h).
 //
-// A granule of four bytes has one cell. global_cell.h lists its states, and what an access makes of
-// each; cell_questions.h asks what has to be known for that; access_records.h stores who accessed;
-// global_rows.h records the lanes of a warp at once. Every state is exact for two threads. Among
-// more a race may be missed; none is made up.
+// launch_order.h holds the earlier launches that are ordered before the present one. The accesses
+// of other earlier launches are kept and judged like those of the present launch.
+//
+// A granule of four bytes has one cell. global_cell.h lists its states and how accesses change
+// them. cell_questions.h answers the questions that decide between them. access_records.h stores
+// the accessing threads. global_rows.h records the lanes of a warp at once. Every state is exact
+// for two threads. With more threads a race may be missed, but none is invented.
 //
 // Several launches may be under way. One of them runs at a time (suspend, resume).
 //
 // When records, split cells or stories are used up, accesses are still judged against what is
-// recorded, but no longer recorded (exhausted()).
+// recorded, but are no longer recorded (exhausted()).
 //
-// Blocks run on several host threads. A cell is looked at and changed under the lock of its region;
-// a launch on one host thread takes no locks. An access is recorded before memory is read, and
-// between the two another thread may record and make a write that it sees: observe() says so.
+// Blocks run on several host threads. A cell is read and changed under the lock of its region; a
+// launch on one host thread takes no locks. An access is recorded before memory is read. In
+// between, another thread may record and make a write that the read then sees. Call observe() for
+// that case.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +47,8 @@ inline GlobalCell* cell_of(memory::DeviceMemory& memory, std::uint64_t address) 
   return reinterpret_cast<GlobalCell*>(memory.race_shadow(address));
 }
 
-// What a thread of an earlier launch has handed on to one that it makes, with times_forgotten() of
-// then. nullptr: nothing.
+// What a thread of an earlier launch passes to a launch that it makes. `times`: times_forgotten()
+// at that time. `what` nullptr: nothing.
 struct Given {
   std::shared_ptr<const Knowledge> what;
   std::uint64_t times = 0;
@@ -61,26 +64,26 @@ class GlobalRaces {
  public:
   static constexpr std::uint32_t kSplits = 1u << 24;   // split cells at a time
   static constexpr std::uint32_t kStories = 1u << 20;  // stories at a time
-  // As many records, and split cells, stories and publications by blocks, are kept from launch to
-  // launch.
+  // The limits of what is kept from launch to launch: records; split cells, stories and
+  // publications of blocks.
   static constexpr std::uint32_t kKeptRecords = 1u << 20, kKeptOthers = 1u << 16;
-  // With one lane only launches of lanes to come may ask for them: fewer are kept, so that launch
-  // after launch uses the same memory.
+  // The limit of records if all launches are in one lane. Only launches in other lanes that are
+  // still to come could need them. A lower limit lets successive launches reuse the same memory.
   static constexpr std::uint32_t kKeptRecordsOfOneLane = 1u << 15;
 
   GlobalRaces() : splits_(kSplits), stories_(kStories) {}
 
-  // How often all that was recorded has been forgotten.
+  // How often all records have been forgotten.
   std::uint64_t times_forgotten() const { return forgotten_; }
-  // A launch of blocks in clusters of `cluster` (1: none) begins, and is the present one.
-  // `threads`: host threads that run it. `most`: records that it may make, at least, and
-  // granules that it may split, and stories; 0: as many as there are.
+  // Starts a launch of blocks in clusters of `cluster` (1: no clusters) and makes it the present
+  // one. `threads`: host threads that run it. `most`: the least number of records, split granules
+  // and stories that it can make; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, unsigned threads,
              std::uint32_t most = 0, const LaunchOrder::Place& place = {}, std::uint64_t blocks = 0,
              const Given& given = {});
-  // Puts the present launch aside, so that another may begin or go on; and goes on with it.
-  // Returns whether all that it had recorded has been forgotten meanwhile: then its memos and its
-  // cells in shared memory must be cleared.
+  // suspend() sets the present launch aside, so that another may start or continue. resume()
+  // continues it. It returns whether all its records have been forgotten in between. If so, the
+  // caller must clear its memos and its cells in shared memory.
   struct Suspended {
     bool parallel = false;
     AccessRecords::Present records;
@@ -89,44 +92,44 @@ class GlobalRaces {
   };
   Suspended suspend();
   [[nodiscard]] bool resume(const Suspended& launch);
-  // A launch that was put aside has ended, or is given up.
+  // Ends a suspended launch.
   void end(const Suspended& launch) { grid_.launches().end(launch.first_block); }
-  // Whether some launch is not among `before`: a clock of LaunchOrder. To be asked between
-  // launches.
+  // Whether any launch is not in `before`, a clock of LaunchOrder. Call between launches only.
   bool any_unordered(std::span<const std::uint32_t> before) const {
     return grid_.launches().first_unordered_in(before) != LaunchOrder::kNone;
   }
-  // An access to a byte of [first, last] by a launch that is not among `before`, and a write if
-  // nothing is written (`writes`) now. `cells`: from that of `first` on. nullopt: there is none.
+  // Finds an access to a byte of [first, last] by a launch that is not in `before`. If the present
+  // operation only reads (`writes` false), the access must be a write. `cells`: the cells from that
+  // of `first` on. Returns nullopt if there is none.
   struct PastConflict {
     LaneAccess access;
-    std::uint64_t address = 0;  // a byte of both
+    std::uint64_t address = 0;  // a byte that both access
   };
   std::optional<PastConflict> find_unordered(const GlobalCell* cells, std::uint64_t first,
                                              std::uint64_t last, bool writes,
                                              std::span<const std::uint32_t> before) const;
   GridOrder& grid() { return grid_; }
   const AccessRecords& records() const { return records_; }
-  // Whether accesses had to go unrecorded. To be asked after the launch.
+  // Whether accesses went unrecorded. Call after the launch.
   bool exhausted() const { return records_.exhausted(); }
-  // Whether blocks run on several host threads: then cells need a RegionLock, and observe() is of
-  // use.
+  // Whether blocks run on several host threads. Then cells need a RegionLock, and observe() has an
+  // effect.
   bool parallel() const { return parallel_; }
 
-  // What a host thread keeps.
+  // The state of one host thread.
   struct Memo {
     AccessRecords::Memo records;
     Pool<Split>::Lot splits;
     Pool<Story>::Lot stories;
   };
 
-  // One instruction of a warp: who it is, and its record once a cell needs it.
+  // One instruction of a warp. Its record is made when a cell first needs it.
   class Access {
    public:
     Access(GlobalRaces& races, const Side& side, Memo& memo)
         : races_(races), side_(side), memo_(memo) {}
     const Side& side() const { return side_; }
-    // 0 when there are no more.
+    // The number of the record; 0 if there are no more.
     std::uint32_t number() {
       if (!asked_) number_ = races_.records_.number_of(side_, memo_.records);
       asked_ = true;
@@ -142,29 +145,30 @@ class GlobalRaces {
     bool asked_ = false;
   };
 
-  // One lane's access to `mask` (a bit a byte) of one granule. True, and `conflict`, the access of
-  // another thread, if it races; it is recorded either way.
+  // Judges and records one lane's access to `mask` (one bit for each byte) of one granule. Returns
+  // whether it races; `conflict` is then the access of the other thread. The access is recorded in
+  // any case.
   bool access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access,
               LaneAccess& conflict);
 
-  // A strong access of one lane to an address that has no cell: its messages are handed on all the
-  // same.
+  // A strong access of one lane to an address that has no cell. Only its messages are stored and
+  // acquired.
   void access_without_cell(std::uint64_t address, std::uint32_t lane, const Side& side);
 
-  // A lane of `side` has read by a strong read, and may have seen whatever strong write is recorded
-  // by now.
+  // Call after a lane of `side` has read memory by a strong read. It may have seen any strong write
+  // that is recorded by now.
   void observe(GlobalCell& cell, std::uint32_t lane, const Side& side);
 
-  // Who wrote last to the byte that `cell` describes, as byte `byte` of its granule, in this
-  // launch, whatever has ordered it since.
+  // The last write in this launch to byte `byte` of the granule, which `cell` describes, even if it
+  // has been ordered since. There must be one.
   LaneAccess last_write(GlobalCell cell, std::uint32_t byte) const;
-  // The same of a byte that perhaps nobody has written in this launch.
+  // As last_write(), or nullopt if nobody has written the byte in this launch.
   std::optional<LaneAccess> write_if_any(GlobalCell cell, std::uint32_t byte) const;
-  // A read since then, by one of those whom the cell names; none where it has a story.
+  // A read since that write, by a thread that the cell names. nullopt if the cell is a story.
   std::optional<LaneAccess> read_if_any(GlobalCell cell, std::uint32_t byte) const;
-  // Whether the last write to some of `bytes` (a bit each) of the granule is one of the records
-  // [first, end) of an earlier launch. With `writes`, whether a read since is. False for a granule
-  // that was split then, and for a story.
+  // Whether the last write to some of `bytes` (one bit each) of the granule has a record in [first,
+  // end) of an earlier launch. With `writes`, also whether a later read has. False for a story, and
+  // for a granule that was split in that launch.
   bool is_recorded_in(GlobalCell cell, std::uint32_t bytes, bool writes, std::uint32_t first,
                       std::uint32_t end) const;
 
@@ -187,7 +191,7 @@ class GlobalRaces {
                     LaneAccess& conflict);
 
   bool parallel_ = false;
-  std::uint64_t forgotten_ = 0;  // how often
+  std::uint64_t forgotten_ = 0;  // how often records have been forgotten
   AccessRecords records_;
   Pool<Split> splits_;
   Pool<Story> stories_;

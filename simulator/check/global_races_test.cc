@@ -1,5 +1,5 @@
-// That lanes judged together are judged as each of them is. What orders accesses is tested where
-// kernels run: engine/tests/checks_test.cc.
+// Tests that lanes judged together are judged as each of them is alone. engine/tests/checks_test.cc
+// tests what orders accesses, in running kernels.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -42,7 +42,7 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
       for (Launch* l : {&together, &single}) l->orders[block].block_barrier();
     }
     if (random(16) == 0) {
-      // Another launch, after all that this one did.
+      // The next launch, ordered after this one.
       for (Launch* l : {&together, &single}) l->cells.assign(kCells, GlobalCell());
     }
     const bool one_place = random(3) == 0, strong = random(3) == 0,
@@ -58,13 +58,13 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
     };
     const std::uint32_t before = state;
     GlobalRaces::Access a(together.races, side(together), together.memo);
-    state = before;  // the same instruction in both
+    state = before;  // both get the same instruction
     GlobalRaces::Access b(single.races, side(single), single.memo);
     const bool took =
         one_place ? record_one_place(together.races, &together.cells[first], width, lane,
                                      lane + count - 1, a)
                   : record_row(together.races, &together.cells[first], width, lane, count, a);
-    // What is known of a row may change on the way: then in parts.
+    // The cells of a row may change on the way. The row is then recorded in parts.
     std::uint32_t done = took ? count : 0;
     while (!one_place && done < count) {
       const std::uint32_t part =

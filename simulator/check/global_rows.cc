@@ -5,8 +5,8 @@
 namespace lockstep::check {
 namespace {
 
-// Whether what is asked of one lane may have another answer for its neighbour: lanes of this very
-// warp have been here, other than this row's, or lanes of another warp have not released alike.
+// Whether the answer for one lane may differ from that for its neighbour: other lanes of this warp
+// have accessed the cell, or lanes of another warp have released differently.
 bool differs_by_lane(const AccessRecords& records, CellHalf h, std::uint32_t lane,
                      const Side& side) {
   const AccessRecord& r = records.of(h);
@@ -29,7 +29,7 @@ bool row_of(GlobalRaces& races, GlobalCell* __restrict cells, std::uint32_t lane
   const Side& side = me.side();
   if (may_have_messages(side)) return false;
   const std::uint32_t n = kWidth * count;
-  // Nothing of this launch: the common case.
+  // The common case: the cells hold nothing that counts.
   if (!GlobalCell::any_since(cells, n, records.first_counted())) {
     if (me.number() == 0) return true;
     const CellHalf mine(me.number(), ByteSet::all(), lane);
@@ -38,10 +38,11 @@ bool row_of(GlobalRaces& races, GlobalCell* __restrict cells, std::uint32_t lane
     for (std::uint32_t i = 0; i < n; ++i) cells[i] = cell.moved(step, i / kWidth);
     return true;
   }
-  // All alike, but for the lane: what holds of the first holds of all.
+  // All cells differ in the lane only, so the answer for the first holds for all.
   const GlobalCell first = cells[0];
   const bool has_wr = records.counts(first.write()), has_rd = records.counts(first.read());
-  // Not where bytes have cells of their own, now or in a launch before this one.
+  // Bytes have cells of their own here, now or in an earlier launch: each lane must be judged
+  // alone.
   if (first.is_apart() || (has_wr && first.write().bytes() != ByteSet::all()) ||
       (has_rd && first.read().bytes() != ByteSet::all()))
     return false;
@@ -113,9 +114,9 @@ bool record_one_place(GlobalRaces& races, GlobalCell* cells, std::uint32_t width
     if (cells[i].is_apart() || (!wr.empty() && wr.bytes() != ByteSet::all()) ||
         (!rd.empty() && rd.bytes() != ByteSet::all()))
       return false;
-    // What two lanes of an instruction leave behind, the lanes between them do not change; and who
-    // races with one of these races with the first or with the last. Unless one of them was here
-    // before.
+    // The first and the last lane represent the lanes between them: an access that races with a
+    // middle lane races with one of these two. This does not hold if a middle lane accessed the
+    // cell before.
     if (names_between(wr) || names_between(rd)) return false;
     LaneAccess conflict;
     const auto races_or_makes_story = [&](std::uint32_t by) {

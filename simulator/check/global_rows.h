@@ -1,6 +1,6 @@
-// The fast way into the search for races: the accesses of many lanes of one instruction, judged and
-// recorded at once where one lane's are like another's. What GlobalRaces::access() says of each
-// lane is what a row says of all.
+// The fast path of the search for races: judges and records the accesses of many lanes of one
+// instruction at once, if the lanes are alike. The result for a row equals that of
+// GlobalRaces::access() for each lane.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace lockstep::check {
 
-// Accesses by `count` lanes from `lane` on to consecutive granules, `width` (1, 2 or 4) to a lane,
-// all bytes of each. False, with nothing recorded, when each lane has to be looked at.
+// Records accesses by `count` lanes from `lane` on to consecutive granules: `width` (1, 2 or 4)
+// granules for each lane, all bytes of each. Returns false, with nothing recorded, if each lane
+// must be judged alone.
 bool record_row(GlobalRaces& races, GlobalCell* cells, std::uint32_t width, std::uint32_t lane,
                 std::uint32_t count, GlobalRaces::Access& access);
 
-// Of `count` elements of consecutive granules, how many from the first on have cells that one row
-// of lanes would leave, so that record_row() may record them at once.
+// The number of elements, from the first of `count` on, whose cells a single row of lanes could
+// have left. record_row() may then record them at once. The elements are consecutive granules.
 std::uint32_t length_of_row(const GlobalRaces& races, const GlobalCell* cells, std::uint32_t width,
                             std::uint32_t count);
 
-// The lanes from `lane` to `last` all access one and the same element. Several of them must not
-// write weakly. False as above.
+// Records accesses of the lanes from `lane` to `last` to one and the same element. If there are
+// several lanes, they must not write weakly. Returns false as record_row() does.
 bool record_one_place(GlobalRaces& races, GlobalCell* cells, std::uint32_t width,
                       std::uint32_t lane, std::uint32_t last, GlobalRaces::Access& access);
 

@@ -26,7 +26,7 @@ void GridOrder::publish(const ReleaseClock& done) {
   const auto [it, fresh] = part.released.try_emplace(done.block, Part::First{now, done});
   if (!fresh) it->second.all.join(done);
   const auto launch = fresh ? launches_.first_block_of(done.block) : std::nullopt;
-  if (!launch) return;  // the first has been listed; or nothing is ordered before or after it
+  if (!launch) return;  // the launch is already listed, or is not remembered
   std::lock_guard launches_lock(by_launch_.mutex);
   if (by_launch_.listed.insert(*launch).second) by_launch_.all.push_back({now, *launch});
 }

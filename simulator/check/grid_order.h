@@ -1,6 +1,6 @@
-// What the blocks of launches have published, so that a thread that knows of many blocks can
-// remember a time instead of a list (VectorClock); and the order of the launches. Thread-safe, but
-// for the start of a launch.
+// What the blocks of launches have published, and the order of the launches. A thread that knows
+// many blocks can thereby store a time instead of a list (VectorClock). Thread-safe, except at the
+// start of a launch.
 #pragma once
 
 #include <array>
@@ -19,34 +19,35 @@ namespace lockstep::check {
 
 class GridOrder {
  public:
-  // Forgets all that was published. The time goes on if blocks are under way that remember one.
+  // Forgets all publications. `under_way`: some running blocks remember a time, so the time
+  // continues.
   void clear(bool under_way);
-  // Publications since.
+  // The number of publications since clear().
   std::uint64_t kept() const { return now() - cleared_; }
   LaunchOrder& launches() { return launches_; }
   const LaunchOrder& launches() const { return launches_; }
-  // A block hands on what it has done to somebody, who may come to know of many blocks.
+  // Publishes what a block has done, before it passes this to a thread that may come to know many
+  // blocks.
   void publish(const ReleaseClock& done);
   std::uint64_t now() const { return time_.load(std::memory_order_relaxed); }
-  // Whether the block has published the access, if it had published anything by `until`.
+  // Whether the block had published the access, if it had published anything by `until`.
   bool released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch,
                    std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
-  // Whether a block had published anything by `until` of whose launch that of `block` is ordered
-  // before.
+  // Whether any block had published by `until` whose launch is ordered after the launch of `block`.
   bool later_launch_released_by(std::uint64_t until, std::uint32_t block) const;
-  // Whether that may hold of some lanes of the warp and not of others.
+  // Whether released_by() may hold for some lanes of the warp and not for others.
   bool released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const;
 
-  // Whether a block had published anything by `until` whose launch is ordered after the
-  // `sequence`-th operation of a lane.
+  // Whether any block had published by `until` whose launch is ordered after the `sequence`-th
+  // operation of a lane.
   bool launch_after_released_by(std::uint64_t until, std::uint32_t lane,
                                 std::uint32_t sequence) const;
 
-  // Threads of the present launch have learnt that of other launches: launches that it is ordered
-  // before know it from their begin on.
+  // Threads of the present launch have learnt `of_others` of other launches. Later launches that
+  // are ordered after the present one know it from their start.
   void learn(const VectorClock& of_others);
-  // The present launch has begun, and somebody has handed this on to it; and what it knew then.
-  // nullptr: nothing.
+  // Starts the present launch. `given`: knowledge passed to it by the thread that launched it;
+  // nullptr: none. known_at_begin(): what the launch knew at its start.
   void begin_launch(const Knowledge* given = nullptr);
   const VectorClock* known_at_begin() const;
 
@@ -60,9 +61,9 @@ class GridOrder {
     std::unordered_map<std::uint32_t, First> released;  // by block
   };
   static constexpr std::size_t kParts = 16;
-  // The launches whose blocks have published, each once, with the time of the first publication.
-  // Of a launch that was asked for: how many of these have been looked at, and the earliest time of
-  // one that is ordered after it.
+  // The launches whose blocks have published, each once, with the time of its first publication.
+  // `later` caches, for a launch, how many entries of `all` have been examined and the earliest
+  // time of a launch ordered after it.
   struct LaunchReleases {
     struct First {
       std::uint64_t time;

@@ -1,5 +1,5 @@
-// Arrays that grow by chunks while other host threads read them, and elements of such an array that
-// host threads use for a while.
+// GrownArray: an array that grows in chunks while other host threads read it. Pool: elements of
+// such an array that host threads take and give back.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,11 @@ class GrownArray {
   explicit GrownArray(std::uint32_t most)
       : chunks_(std::make_unique<std::atomic<T*>[]>(most / kChunk + 1)) {}
 
-  // Element i, which grown_to() has made before. An element stays where it is.
+  // Element i. grown_to() must have made it before. An element never moves.
   T& operator[](std::uint32_t i) const {
     return chunks_[i / kChunk].load(std::memory_order_acquire)[i % kChunk];
   }
-  // Element i, which is made if it is not there yet. Its value is that of an earlier use, or none.
+  // Element i, made if necessary. Its value is left from an earlier use, or undefined.
   T& grown_to(std::uint32_t i) {
     std::atomic<T*>& chunk = chunks_[i / kChunk];
     if (chunk.load(std::memory_order_acquire) == nullptr) grow(chunk);
@@ -42,7 +42,7 @@ class GrownArray {
   std::mutex mutex_;
 };
 
-// How many numbers a host thread sets aside for itself at a time.
+// How many elements a host thread reserves at a time.
 inline constexpr std::uint32_t kLot = 64;
 
 template <class T>
@@ -50,7 +50,7 @@ class Pool {
  public:
   explicit Pool(std::uint32_t most) : elements_(most) {}
 
-  // What one host thread has set aside, and what it has given back.
+  // The elements that one host thread has reserved or given back.
   class Lot {
    public:
     void give_back(std::uint32_t i) { given_back_.push_back(i); }
@@ -61,14 +61,14 @@ class Pool {
     std::vector<std::uint32_t> given_back_;
   };
 
-  // Nothing is in use any more, and at most `limit` elements will be.
+  // Restarts the pool: no element is in use, and at most `limit` will be.
   void start(std::uint32_t limit) {
     count_ = 0;
     limit_ = limit;
   }
-  // How many have been in use.
+  // How many elements have been taken.
   std::uint32_t used() const { return count_.load(std::memory_order_relaxed); }
-  // The number of an element to use. False when there are no more.
+  // Takes an element; `i` is its number. Returns false if there are no more.
   bool take(std::uint32_t& i, Lot& lot) {
     if (!lot.given_back_.empty()) {
       i = lot.given_back_.back();
@@ -78,7 +78,7 @@ class Pool {
     if (lot.next_ == lot.end_) {
       const std::uint32_t first = count_.fetch_add(kLot, std::memory_order_relaxed);
       if (first >= limit_) {
-        count_ = limit_;  // far from where it would wrap
+        count_ = limit_;  // keeps the counter far from wrapping
         return false;
       }
       lot.next_ = first;

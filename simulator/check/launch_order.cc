@@ -23,7 +23,7 @@ void LaunchOrder::resume(std::uint32_t first_block) {
 
 void LaunchOrder::end(std::uint32_t first_block) { aside_.erase(aside(first_block)); }
 
-// Whether a launch that was forgotten is not ordered before the present one.
+// Whether a forgotten launch is not ordered before the present one.
 bool LaunchOrder::is_missing() const {
   bool missing = false;
   for (std::uint32_t lane = 0; lane < forgotten_.size() && !present_.alone; ++lane)
@@ -38,7 +38,7 @@ void LaunchOrder::settle(const Place& place) {
     forgotten_.clear();
     return;
   }
-  // The last of a lane that is settled, and before the launches that are put aside.
+  // The last operation of a lane that is settled and ordered before the suspended launches.
   const auto settled = [&](std::uint32_t lane) {
     std::uint32_t last = at(place.settled, lane);
     for (const Present& p : aside_) {
@@ -87,7 +87,8 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
   present_.first_counted =
       place.several_lanes && remembers() ? launches_.front().first_record : first_record;
   present_.missed = is_missing();
-  // A cluster is known by its blocks' numbers divided by their count.
+  // Blocks of one cluster have the same number divided by the cluster size, so a launch starts at a
+  // multiple of it.
   const std::uint64_t first = (end_of_blocks_ + cluster - 1) / cluster * cluster;
   present_.first_block = static_cast<std::uint32_t>(first);
   present_.blocks = blocks == 0 ? ~0u : static_cast<std::uint32_t>(blocks);
@@ -125,7 +126,7 @@ bool LaunchOrder::comes_after(std::uint32_t block, std::uint32_t lane,
 
 bool LaunchOrder::is_among(std::span<const std::uint32_t> before, std::uint32_t block) const {
   const Launch* const launch = find(block);
-  // What is no longer remembered counts as ordered.
+  // Launches that are no longer remembered count as ordered.
   return launch == nullptr || at(before, launch->lane) >= launch->sequence;
 }
 

@@ -1,11 +1,12 @@
-// Which launches of the past are ordered before the present one, and the blocks of each.
+// Which earlier launches are ordered before the present launch, and the blocks of each launch.
 //
-// The caller orders launches by vector clocks over lanes: sequences of operations that are ordered
-// one after another. Blocks are numbered on from launch to launch as long as a launch is
-// remembered, so a block's number names its launch. So do the numbers of records (global_races.h).
+// The caller orders launches by vector clocks over lanes. A lane is a sequence of operations that
+// are ordered one after another. Block numbers continue from launch to launch as long as a launch
+// is remembered, so a block's number identifies its launch. Record numbers do so, too
+// (global_races.h).
 //
-// Several launches may be under way. One of them, the present one, runs. The others are put aside
-// (suspend, resume), and are known by their first block.
+// Several launches may be under way. The present one runs. The others are suspended (suspend,
+// resume) and identified by their first block.
 #pragma once
 
 #include <algorithm>
@@ -23,20 +24,21 @@
 
 namespace lockstep::check {
 
-// What a launch may learn from the host: the host waits for operations, and then writes to memory
-// that the launch reads. Which value the launch reads is not known here, so each strong read of
-// such memory counts. Order is missed rather than made up.
+// What a launch may learn from the host: the host waits for operations and then writes to memory
+// that the launch reads. The values read are not examined here. Every strong read of such memory
+// counts as an observation. So a race may be missed, but none is invented.
 class Hearing {
  public:
-  // The launch begins, or goes on, and the host has waited for this by now.
+  // Call when the launch starts or continues: the host has waited for these operations by now.
   void host_knows(std::span<const std::uint32_t> host) {
     if (has_heard()) learnt_ = host_;
     heard_.store(false, std::memory_order_relaxed);
     host_.assign(host.begin(), host.end());
   }
-  // A thread has read by a strong read memory that the host may have written. Thread-safe.
+  // Call when a thread has read, by a strong read, memory that the host may have written.
+  // Thread-safe.
   void hear() { heard_.store(true, std::memory_order_relaxed); }
-  // Whether one has since the last host_knows().
+  // Whether hear() was called since the last host_knows().
   bool has_heard() const { return heard_.load(std::memory_order_relaxed); }
   // Whether the launch has learnt of the `sequence`-th operation of a lane.
   bool covers(std::uint32_t lane, std::uint32_t sequence) const {
@@ -51,57 +53,59 @@ class Hearing {
 
 class LaunchOrder {
  public:
-  // Where a launch stands. Sequences count from 1; 0: the launch is ordered after all before it,
-  // and before all after it.
+  // The place of a launch in the order. Sequences count from 1. Sequence 0: the launch is ordered
+  // after all launches before it, and before all after it.
   struct Place {
     std::uint32_t lane = 0, sequence = 0;
-    std::span<const std::uint32_t> before;   // by lane: what is ordered before the launch
-    std::span<const std::uint32_t> settled;  // by lane: what is ordered before all launches to come
-    // Launches to come may be unordered with those before this one.
+    std::span<const std::uint32_t> before;  // by lane: the last operation ordered before the launch
+    std::span<const std::uint32_t>
+        settled;  // by lane: the last operation ordered before all launches to come
+    // Launches to come may be unordered with launches before this one.
     bool several_lanes = false;
     std::shared_ptr<const Hearing> hearing;  // nullptr: the launch learns nothing from the host
-    // Grids that descend from one launch of the host have its lane and sequence, and a number for
-    // all of them (0: no other grid has it). Nothing but `descent` orders them. nullptr: it is that
-    // launch.
+    // The family number, shared by the grids that descend from one launch of the host; 0: the
+    // launch has no descendants. These grids share lane and sequence, and only `descent` orders
+    // them. nullptr: the host's launch itself.
     std::uint64_t family = 0;
     std::shared_ptr<const Descent> descent;
   };
 
-  // Puts the present launch aside, goes on with one that was put aside, and forgets that one was:
-  // it has ended.
+  // suspend() sets the present launch aside. resume() continues a suspended launch. end() forgets a
+  // suspended launch that has ended.
   void suspend();
   void resume(std::uint32_t first_block);
   void end(std::uint32_t first_block);
   bool any_suspended() const { return !aside_.empty(); }
 
-  // Forgets launches that are ordered before all to come, and before those that are put aside.
+  // Forgets launches that are ordered before all to come and before all suspended ones.
   void settle(const Place& place);
   // Whether any launch is remembered.
   bool remembers() const { return !launches_.empty(); }
-  // Forgets them all, but for those that are put aside, whose records are numbered from
-  // `first_record` on now. missed() returns true as soon as a launch comes, or goes on, that one of
-  // the others is not ordered before.
+  // Forgets all launches but the suspended ones, whose records are numbered from `first_record` on
+  // from now on. missed() returns true once a launch starts, or continues, that a forgotten launch
+  // is not ordered before.
   void forget(std::uint32_t first_record);
-  // A launch begins that has `blocks` blocks, in clusters of `cluster`; 0: all blocks from here on
-  // are its. Its records are numbered from `first_record` on.
+  // Starts a launch of `blocks` blocks in clusters of `cluster`. `blocks` 0: it owns all block
+  // numbers from here on. Its records are numbered from `first_record` on.
   void begin(const Place& place, std::uint64_t blocks, std::uint32_t cluster,
              std::uint32_t first_record);
 
-  // Of the present launch.
+  // first_block(), blocks() and is_of_present() are about the present launch.
   std::uint32_t first_block() const { return present_.first_block; }
   std::uint32_t blocks() const { return present_.blocks; }
   bool is_of_present(std::uint32_t block) const {
     return block - present_.first_block < present_.blocks;
   }
-  // Records count from this number on: the first of the present launch; or, with several lanes, of
-  // the first launch that is remembered. What an ordered launch finds in a cell stays there, since
-  // another launch may come that is not ordered after it.
+  // Records count from this number on: the first record of the present launch or, with several
+  // lanes, of the first remembered launch. Records of a launch that is ordered before the present
+  // one stay in the cells: a later launch may be unordered with it.
   std::uint32_t first_counted_record() const { return present_.first_counted; }
   // The first block of the first launch that is remembered.
   std::uint32_t first_remembered() const {
     return launches_.empty() ? first_block() : launches_.front().first_block;
   }
-  // Whether the launch of `block`, which is not of the present one, is ordered before it.
+  // Whether the launch of `block` is ordered before the present one. `block` must not be of the
+  // present launch.
   bool is_before(std::uint32_t block) const;
   bool missed() const { return present_.missed; }
   // Whether two blocks are of one launch.
@@ -111,26 +115,27 @@ class LaunchOrder {
     const Launch* const launch = find(block);
     return launch == nullptr ? std::nullopt : std::optional(launch->first_block);
   }
-  // Whether the launch of a block is remembered; and whether more than one launch is.
+  // remembers(): whether the launch of a block is remembered. remembers_several(): whether more
+  // than one launch is.
   bool remembers(std::uint32_t block) const { return find(block) != nullptr; }
   bool remembers_several() const { return launches_.size() > 1; }
-  // Whether the launch of `earlier` is ordered before that of `block`: two launches, and both are
-  // remembered.
+  // Whether the launch of `earlier` is ordered before the launch of `block`. They are two launches,
+  // and both must be remembered.
   bool are_ordered(std::uint32_t earlier, std::uint32_t block) const;
   // Whether the launch of `block`, if it is remembered, is ordered after the `sequence`-th
   // operation of a lane.
   bool comes_after(std::uint32_t block, std::uint32_t lane, std::uint32_t sequence) const;
 
-  // The first record of the first remembered launch that is not among `before`; kNone: there is
+  // The first record of the first remembered launch that is not in `before`; kNone if there is
   // none.
   static constexpr std::uint32_t kNone = ~0u;
   std::uint32_t first_unordered_in(std::span<const std::uint32_t> before) const;
-  // Whether the launch of `block` is one of the present one's family (Place).
+  // Whether the launch of `block` belongs to the family of the present launch (Place).
   bool is_of_family(std::uint32_t block) const;
-  // Whether the launch of `block` is among `before`.
+  // Whether `before` covers the launch of `block`.
   bool is_among(std::span<const std::uint32_t> before, std::uint32_t block) const;
 
-  // As many launches as may be remembered.
+  // The most launches that are remembered.
   static constexpr std::size_t kMost = 1u << 14;
   bool is_full() const { return launches_.size() >= kMost || end_of_blocks_ >= 1u << 31; }
 
@@ -140,7 +145,7 @@ class LaunchOrder {
     std::shared_ptr<const Hearing> hearing;
     std::uint64_t family = 0;
     std::shared_ptr<const Descent> descent;
-    bool alone = true;  // it is ordered after all others
+    bool alone = true;  // ordered after all other launches
     bool missed = false;
     std::uint32_t first_block = 0, blocks = ~0u, first_counted = 1;
   };
@@ -170,7 +175,7 @@ class LaunchOrder {
   void remember(Launch launch);
   bool is_missing() const;
 
-  std::deque<Launch> launches_;          // by first block; the present one, too
+  std::deque<Launch> launches_;          // by first block, the present one included
   std::vector<std::deque<Step>> steps_;  // by lane: the launches in it
   std::vector<std::uint32_t>
       forgotten_;  // by lane: the last launch that was forgotten, not settled

@@ -97,7 +97,7 @@ TEST(Hearing, KnowsWhatTheHostHadWaitedForOnceItHasHeard) {
   EXPECT_TRUE(hearing.covers(1, 3));
   EXPECT_FALSE(hearing.covers(1, 4));
   EXPECT_FALSE(hearing.covers(0, 1));
-  // What the host waits for later it must hear anew; what it has learnt it keeps.
+  // The launch keeps what it has learnt, but must hear again of later operations.
   hearing.host_knows(std::vector<std::uint32_t>{2, 4});
   EXPECT_FALSE(hearing.has_heard());
   EXPECT_TRUE(hearing.covers(1, 3));
@@ -192,7 +192,8 @@ TEST(Descent, OrdersLaunchesOfOneFamilyInPlaceOfClocks) {
   order.begin({0, 1, first, {}, true, nullptr, 5, tail(2, nullptr)}, 4, 1, 3);
   EXPECT_TRUE(order.is_before(0) && order.is_before(4));
   EXPECT_TRUE(order.are_ordered(4, 8));
-  // A launch behind the family comes after all of it; one beside it after none.
+  // A launch after the family is ordered after all of it. A launch beside the family is ordered
+  // after none of it.
   const Clock behind{2};
   order.begin({0, 2, behind, {}, true, nullptr, 6, nullptr}, 4, 1, 4);
   EXPECT_TRUE(order.is_before(0) && order.is_before(4) && order.is_before(8));

@@ -9,24 +9,25 @@
 namespace lockstep::check {
 namespace {
 
-// Where a value that nobody wrote must come from.
+// Where the uninitialised value must come from.
 enum class From : std::uint8_t {
   kAnywhere,
   kRegister,      // a register that was never assigned
   kSharedMemory,  // a load from shared memory, or through a generic address
-  kItself,        // of a finding of one place: that place
+  kItself,        // the finding's own place, for findings of one place
 };
 
 struct Rule {
   Kind kind;
   RaceShape shape;
   From from;
-  const char* kernel;  // the beginning of its demangled name: '*' stands for any text
-  const char* file;    // of each side of a race, of the load from which a value comes; nullptr: any
-                       // of the libraries'
+  const char* kernel;  // the beginning of its demangled name; '*' matches any text
+  const char* file;    // the file of each side of a race, or of the load that returned the value;
+                       // nullptr: any file of the libraries
   const char* why;
-  const char* place = nullptr;    // a part of the finding's place; nullptr: any
-  const char* through = nullptr;  // a file of the calls from which the access is inlined; or any
+  const char* place = nullptr;  // a part of the finding's place; nullptr: any place
+  const char* through =
+      nullptr;  // a file of the calls from which the access is inlined; nullptr: any
 };
 
 constexpr const char* kLibrary = nullptr;
@@ -119,7 +120,7 @@ constexpr Rule kRules[] = {
      "void cub::*DeviceSegmentedRadixSortKernel<*", kLibrary, kCancels},
 };
 
-// A program without line information has no files.
+// Without line information the file is unknown, and any file fits.
 bool lies_in(const Site& site, const char* file) {
   if (site.file.empty()) return true;
   if (file != kLibrary) return fits(file, site.file);
@@ -138,7 +139,7 @@ bool went_through(const Site& site, const char* file) {
 }
 
 bool comes_from(const Finding& f, const Rule& rule) {
-  // Whether it is CUTLASS is known by its files alone.
+  // Only the file names show that the code is CUTLASS.
   if (rule.file == kTensorMemory && f.access.site.file.empty()) return false;
   switch (rule.from) {
     case From::kAnywhere:

@@ -1,4 +1,4 @@
-// What orders the threads of one block and those of different blocks, and what does not.
+// Tests what orders the threads of one block and of different blocks, and what does not.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace lockstep::check {
 namespace order_test {
 
-// SharedRaces is the block's order with its barrier of all threads.
+// SharedRaces provides the block's order with a barrier of all threads.
 class InABlock : public ::testing::Test {
  protected:
   void SetUp() override { order.start(0, 2); }
@@ -279,7 +279,7 @@ TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   EXPECT_FALSE(is_ordered(97, 0, 40)) << "a matrix from before";
 }
 
-// A named barrier that is used again has nothing left of its last use.
+// A named barrier that is used again keeps nothing of its last use.
 TEST_F(InABlock, ABarrierBeginsAnew) {
   const std::uint32_t before = now(0);
   order.arrive(0, 3);
@@ -298,13 +298,13 @@ TEST_F(InABlock, AClockThatIsCountedOutOrdersEverything) {
   EXPECT_TRUE(is_ordered(0, now(0), 40)) << "a race may be missed; none is made up";
 }
 
-// One block's side.
+// The side of one block.
 struct Side {
   Side(std::uint32_t serial, GridOrder& grid) : serial(serial) {
     order.start(0, 2, serial, 2, &grid);
     first = order.epoch();
   }
-  std::uint32_t serial, first = 0;  // number of its first epoch
+  std::uint32_t serial, first = 0;  // the number of its first epoch
   SharedRaces order;
 };
 
@@ -328,8 +328,8 @@ class BetweenBlocks : public ::testing::Test {
   void acquire(Side& s, Messages& place, std::uint32_t warp = 0, Scope scope = Scope::kGrid) {
     s.order.acquire(warp, ~0u, true, place, scope);
   }
-  // Whether what `thread` of `reader` does now is ordered after an access that `writer` made at
-  // `clock` of its warp, in `epoch` counted from 0.
+  // Whether what `thread` of `reader` does now is ordered after an access of `writer` at `clock` of
+  // warp `at_warp`, in `epoch` (counted from 0).
   bool knows(const Side& reader, std::uint32_t thread, const Side& writer, std::uint32_t epoch,
              std::uint32_t at_warp, std::uint32_t clock, std::uint32_t lane = 0) const {
     return reader.order.ordered_after_block(thread, writer.serial, writer.first + epoch, at_warp,
@@ -568,7 +568,7 @@ TEST_F(BetweenBlocks, ABlockBeginsWithoutWhatABarrierPassedOn) {
   EXPECT_FALSE(knows(b, a)) << "it knows of one block now, and not of those before";
 }
 
-// Clocks of `block` in `epoch`: those of one warp.
+// The clocks of `block` in `epoch`, set for one warp.
 ReleaseClock clock_of(std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
                       std::uint32_t clock) {
   ReleaseClock c{block, epoch, {}};
@@ -629,7 +629,8 @@ TEST(WhatIsKnown, ABlockMayPublishAgainInOneLaunch) {
   EXPECT_FALSE(grid.released_by(~std::uint64_t{0}, 1, 1, 0, 0, 4)) << "of the launch before";
 }
 
-// Launches of two blocks each: 0 in lane 0; 1 and 2 after it, in lanes 1 and 2; 3 after 1 alone.
+// Launches of two blocks each: launch 0 in lane 0; launches 1 and 2 after it, in lanes 1 and 2;
+// launch 3 after launch 1 only.
 TEST(WhatIsKnown, ALaterLaunchHadReleasedByATime) {
   GridOrder grid;
   std::uint32_t record = 1;
@@ -718,8 +719,9 @@ TEST(AStory, OnlyAnAtomicContinuesTheChainOfARelease) {
   EXPECT_FALSE(hands_on(false, false)) << "a weak store";
 }
 
-// The write before an atomic of the same thread belongs to its chain, weak as it is. Another thread
-// that observes the end of the chain comes after all of it with what it does next (8.9.2, 8.9.6).
+// A write before an atomic of the same thread belongs to the atomic's chain, even a weak write.
+// Another thread that observes the end of the chain is ordered after all of it in what it does next
+// (8.9.2, 8.9.6).
 TEST(AStory, AnAtomicContinuesTheChainOfAWeakWriteOfItsOwnThread) {
   SharedRaces order;
   order.start(0, 2);

@@ -1,10 +1,10 @@
-// Races as the PTX memory model defines them, judged slowly and in full: every access to every byte
-// is kept, and for every thread a vector clock. The searches for races of this folder are compared
-// with it (race_judge_test.cc).
+// A reference implementation of races as the PTX memory model defines them. It is slow and
+// complete: it keeps every access to every byte, and a vector clock for every thread.
+// race_judge_test.cc compares the fast searches of this folder with it.
 //
-// What orders: program order, barriers, release and acquire patterns (PTX ISA 8.8), and who has
-// observed a write is ordered after it (8.9.2, 8.9.5). Fence-SC order (8.9.3) is left out. The
-// three rules of block_order.h that order more are here, too.
+// These order accesses: program order, barriers, and release and acquire patterns (PTX ISA 8.8). A
+// thread that has observed a write is ordered after it (8.9.2, 8.9.5). Fence-SC order (8.9.3) is
+// not modelled. The three additional rules of block_order.h are included.
 #pragma once
 
 #include <algorithm>
@@ -37,16 +37,16 @@ class RaceJudge {
         mail_(threads_.size()),
         bytes_(bytes) {}
 
-  // The access that races with this one if it were made now, or nullptr.
+  // The access that would race with `a` if it were made now, or nullptr.
   const Access* race(const Access& a) const {
     return race_where(a, [](const Access&) { return true; });
   }
-  // Whether it would race with what `thread` did at `pc`.
+  // Whether `a` would race with an access of `thread` at `pc`.
   bool race_with(const Access& a, std::uint32_t thread, std::uint32_t pc) const {
     return race_where(a, [&](const Access& d) { return d.thread == thread && d.pc == pc; }) !=
            nullptr;
   }
-  // Whether strong accesses of other sizes than this one's are among those of its bytes.
+  // Whether the bytes of `a` have strong accesses of another size or start than that of `a`.
   bool mixes_sizes(const Access& a) const {
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       for (const std::uint32_t before : bytes_[b].accesses) {
@@ -56,7 +56,8 @@ class RaceJudge {
     }
     return false;
   }
-  // How many accesses to any byte of a four-byte granule that `a` touches there have been.
+  // The number of earlier accesses to a byte of the granules that `a` touches: the largest number
+  // of any byte.
   std::size_t history(const Access& a) const {
     std::size_t n = 0;
     for (std::uint32_t b = a.first & ~3u; b < ((a.first + a.size + 3) & ~3u); ++b)
@@ -71,11 +72,11 @@ class RaceJudge {
     const auto number = static_cast<std::uint32_t>(done_.size());
     std::vector<Message>& found = mail.found[{a.first, a.size}];
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
-      // What this read observes: the chain of writes that ends with the last one.
+      // The read observes the chain of writes that ends with the last write.
       Byte& byte = bytes_[b];
       if (!a.reads || !links(byte, a)) continue;
       for (const std::uint32_t w : byte.chain) {
-        // Who comes after a thread's later reading comes after its first.
+        // A thread ordered after a later read of a thread is ordered after its first read, too.
         auto& observers = done_[w].observers;
         if (std::none_of(observers.begin(), observers.end(),
                          [&](const auto& o) { return o.first == a.thread; }))
@@ -84,10 +85,11 @@ class RaceJudge {
       if (!a.strong) continue;
       for (const Message& m : byte.messages) add(found, m);
     }
-    // An acquire operation acquires what strong reads of its place have found, its own included.
+    // An acquire operation acquires the messages that strong reads of its place have found, itself
+    // included.
     if (a.acquires) acquire(clock, a.thread, a.scope, found);
     ++clock[a.thread];
-    // With the operation itself.
+    // The message includes the operation itself.
     if (a.releases) mail.of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       Byte& byte = bytes_[b];
@@ -113,7 +115,7 @@ class RaceJudge {
     std::erase_if(mail.of_fences, [&](const Message& m) { return m.scope == scope; });
     mail.of_fences.push_back({clock_[thread], thread, scope});
   }
-  // Threads of a warp fence in one instruction: each stands for all of them.
+  // Threads of a warp fence in one instruction: the fence of each counts for all of them.
   void fence(const std::vector<std::uint32_t>& threads, Scope scope) {
     Clock all(threads_.size());
     for (const std::uint32_t t : threads) {
@@ -123,9 +125,9 @@ class RaceJudge {
     for (const std::uint32_t t : threads) mail_[t].of_fences.back().clock = all;
   }
 
-  // A barrier at which `arriving` threads arrive and `waiting` ones wait.
-  // `of_block`: it is one of the block, and so counts as a fence for strong reads. Fences before a
-  // barrier of either kind stand before what follows it.
+  // A barrier at which `arriving` threads arrive and `waiting` threads wait. `of_block`: a barrier
+  // of the block, which counts as a fence for strong reads. Fences before any barrier count as
+  // fences before what follows it.
   void barrier(const std::vector<std::uint32_t>& arriving,
                const std::vector<std::uint32_t>& waiting, bool of_block) {
     Clock all(threads_.size());
@@ -159,9 +161,9 @@ class RaceJudge {
   };
   struct Byte {
     std::vector<std::uint32_t> accesses, chain;
-    std::vector<Message> messages;  // of the release patterns that the chain holds
+    std::vector<Message> messages;  // of the release patterns in the chain
   };
-  // Messages that a thread has published, and those that it found without having acquired them.
+  // The messages that a thread has published, and those that it has found but not acquired.
   struct Mail {
     std::vector<Message> of_fences;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Message> of_place;  // first byte, size
@@ -194,7 +196,7 @@ class RaceJudge {
   static void join(Clock& to, const Clock& from) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
   }
-  // Messages of one thread and scope reach the same threads, and so are one.
+  // Messages of one thread and scope are joined, as they reach the same threads.
   static void add(std::vector<Message>& to, const Message& m) {
     const auto same = std::find_if(to.begin(), to.end(), [&](const Message& t) {
       return t.thread == m.thread && t.scope == m.scope;

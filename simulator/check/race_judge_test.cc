@@ -1,6 +1,6 @@
-// The searches for races against the full judgement, over random programs: they never accuse what
-// it does not, and a race of two accesses that whose two threads alone have touched the memory is
-// always found.
+// Compares the searches for races with the reference judge over random programs. A search never
+// reports a race that the judge does not. If only two threads have accessed the memory, it finds
+// every race.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ struct Counts {
   std::uint32_t accesses = 0, races = 0, found = 0;
 };
 
-// A program in which nothing races: what would is left out.
+// Runs programs without races: accesses that would race are left out.
 template <class MakeSearch>
 void accuses_nothing(const Shape& shape, int programs, const MakeSearch& make_search) {
   std::uint32_t done = 0;
@@ -32,7 +32,7 @@ void accuses_nothing(const Shape& shape, int programs, const MakeSearch& make_se
         continue;
       }
       const Instruction i = random_instruction(random, shape);
-      // Lanes that write one place race with each other, unless they are strong.
+      // Lanes that write one place race with each other, unless the writes are strong.
       bool races =
           i.step == 0 && (i.lanes & (i.lanes - 1)) != 0 && i.access.writes && !i.access.strong;
       for (std::uint32_t l = 0; l < kLanes && !races; ++l)
@@ -53,7 +53,7 @@ void accuses_nothing(const Shape& shape, int programs, const MakeSearch& make_se
   EXPECT_GT(done, static_cast<std::uint32_t>(programs) * 10) << "programs with little in them";
 }
 
-// Programs up to their first race. The two threads that a search names for it are two that race.
+// Runs programs up to their first race. The two threads that a search names must be two that race.
 template <class MakeSearch>
 Counts first_races(const Shape& shape, int programs, std::size_t most_history,
                    const MakeSearch& make_search) {
@@ -75,7 +75,7 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history,
         if (!(i.lanes >> l & 1)) continue;
         crowded |= judge.history(of_lane(i, l)) > most_history;
         const RaceJudge::Access* other = judge.race(of_lane(i, l));
-        // Strong accesses of different sizes count as atomic with one another: documented.
+        // Strong accesses of different sizes count as atomic with each other, as documented.
         if (other != nullptr && other->strong && i.access.strong &&
             (other->size != i.access.size || other->first != of_lane(i, l).first))
           crowded = true;
@@ -100,9 +100,9 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history,
   return counts;
 }
 
-// Programs of two threads, up to their first race: one of two lanes of a warp, of two warps or of
-// two blocks. Whatever they do, the search and the judge agree on every access. Accesses that come
-// in rows are made by other lanes too, in a row of their own.
+// Programs of two threads, up to their first race: two lanes of a warp, two warps or two blocks.
+// The search and the judge must agree on every access. Accesses in rows are also made by other
+// lanes, in a row of their own.
 template <class MakeSearch>
 Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_search) {
   Counts counts;
@@ -142,8 +142,8 @@ Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_sear
       i.access.first -= i.access.first % i.access.size;
       const RaceJudge::Access a = of_lane(i, t.lane);
       const bool races = judge.race(a) != nullptr;
-      // Most accesses that would race are left out, so that much has happened before one does.
-      // Strong accesses of different sizes count as atomic with one another: documented.
+      // Most accesses that would race are left out, so that a race has a long history. Strong
+      // accesses of different sizes count as atomic with each other, as documented.
       if (judge.mixes_sizes(a) || (races && !random.one_in(16))) continue;
       text += describe(i) + "\n";
       const bool found = search->run(i);
@@ -203,8 +203,8 @@ TEST_F(Judged, SharedMemoryAccusesNothingThatDoesNotRace) {
   }
 }
 
-// With any history, and fences: how many are found. The rest is what constant state forgets and
-// what fences order too much.
+// Counts the races that are found with any history and with fences. The others are missed because a
+// cell forgets accesses or because fences order too much.
 TEST_F(Judged, MostRacesAreFoundWhateverCameBefore) {
   const auto report = [](const char* what, const Counts& c, double least) {
     std::printf("%s: %u of %u first races found\n", what, c.found, c.races);

@@ -1,5 +1,5 @@
-// Random programs of a few warps, and the searches for races as programs drive them: what
-// race_judge_test.cc compares judgements over.
+// Random programs of a few warps, and drivers that run them on the searches for races.
+// race_judge_test.cc uses them.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,15 @@ class Random {
   std::uint64_t state_;
 };
 
-// One instruction of a warp: the same access by some of its lanes, `step` bytes further for every
-// next one.
+// One instruction of a warp: the same access by some of its lanes. Each next lane accesses `step`
+// bytes further.
 struct Instruction {
   RaceJudge::Access access;
   std::uint32_t block = 0, warp = 0, lanes = 0, step = 0, pc = 0;
 };
 
-// What a program does to a search for races; lane by lane, or at once where the search takes it.
+// A search for races as a program drives it: lane by lane, or by rows if the search accepts the
+// row.
 class Search {
  public:
   virtual ~Search() = default;
@@ -84,7 +85,7 @@ class GlobalSearch : public Search {
       orders_[b]->start(0, 2, b, cluster, &races_->grid());
     }
   }
-  // A launch finds what the one before it has left, as programs do.
+  // All launches share one search, as programs do: a launch meets the records of the launch before.
   static GlobalRaces& shared_among_launches() {
     static GlobalRaces races;
     return races;
@@ -233,7 +234,7 @@ inline std::vector<std::uint32_t> threads_of(std::uint32_t block, std::uint32_t 
   return threads;
 }
 
-// The full judgement, given the same accesses as a search.
+// The reference judge, driven by the same program as a search.
 class Judge : public RaceJudge {
  public:
   using RaceJudge::fence;
@@ -285,7 +286,7 @@ inline Instruction random_instruction(Random& random, const Shape& s) {
   RaceJudge::Access& a = i.access;
   a.size = std::max(s.least, 1u << random(4));
   const std::uint32_t places = s.bytes / a.size;
-  // One lane; or several, each at its own element or all at one.
+  // One lane; or several lanes, each at its own element or all at one element.
   const std::uint32_t most = std::min(kLanes, places);
   if (random.one_in(2)) {
     i.lanes = 1u << random(kLanes);
@@ -307,7 +308,7 @@ inline Instruction random_instruction(Random& random, const Shape& s) {
       a.releases = a.writes && random.one_in(2);
     }
   }
-  // An instruction is always the same one.
+  // The same kind of access always has the same program counter.
   i.pc = a.first +
          s.bytes * (a.size + 16 * (what + 8 * a.strong + 16 * static_cast<std::uint32_t>(a.scope) +
                                    64 * (i.step != 0)));
@@ -322,7 +323,7 @@ inline RaceJudge::Access of_lane(const Instruction& i, std::uint32_t lane) {
   return a;
 }
 
-// Something that orders, to both. Says what.
+// Applies a random ordering operation to both the judge and the search. Returns its description.
 template <class Judge>
 std::string random_order(Random& random, const Shape& s, Judge& judge, Search& search) {
   const std::uint32_t block = random(s.blocks), warp = random(kWarps);

@@ -1,5 +1,5 @@
-// Two accesses to global memory: which pairs race, which do not, and what is said of the other
-// side.
+// Tests which pairs of accesses to global memory race, which do not, and what is reported of the
+// other side.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -28,7 +28,7 @@ class Races : public ::testing::Test {
       order[b].start(0, 2, b, cluster, &races.grid());
     }
   }
-  // A strong write is an atomic that gives its thread no value.
+  // A strong write is an atomic whose result is unused.
   Side side(std::uint32_t block, std::uint32_t warp, bool write, Strength strength) {
     return {.order = &order[block],
             .block = block,
@@ -39,8 +39,7 @@ class Races : public ::testing::Test {
             .scope = strength == kStrongBlock ? Scope::kBlock : Scope::kGrid,
             .updates = strength != kWeak && write};
   }
-  // The race that an access makes, if it makes one. `bytes`: which of the granule's four, a bit
-  // each.
+  // The race that an access makes, if any. `bytes`: the bytes of the granule, one bit each.
   std::optional<LaneAccess> access(std::uint32_t block, std::uint32_t thread, bool write,
                                    Strength strength = kWeak, std::uint32_t bytes = 15,
                                    std::uint64_t at = 0) {
@@ -58,7 +57,7 @@ class Races : public ::testing::Test {
               std::uint32_t bytes = 15) {
     return access(block, thread, true, s, bytes).has_value();
   }
-  // An atomic that goes on with what it read.
+  // An atomic whose result is used.
   bool updates(std::uint32_t block, std::uint32_t thread) {
     Side s = side(block, thread / 32, true, kStrongGrid);
     s.observes = true;
@@ -204,12 +203,12 @@ TEST_F(Races, AReductionReadsNothing) {
 
 TEST_F(Races, WhatWasObservedButRecordedTooEarlyIsMadeUpFor) {
   begin(1, 0, true);
-  // Block 1 counts itself in after block 0, which is slower to do what it has recorded and does it
-  // first all the same.
+  // Block 1's atomic is recorded after that of block 0, but is executed before it: block 0 is
+  // slower between recording and executing.
   EXPECT_FALSE(updates(1, 0));
   EXPECT_FALSE(updates(0, 0));
   races.observe(*cell_of(memory, word), 0, side(1, 0, false, kStrongGrid));
-  // And block 0 is as slow to say that it has read.
+  // Block 0 also reports late that it has read.
   races.observe(*cell_of(memory, word), 0, side(0, 0, false, kStrongGrid));
   EXPECT_FALSE(writes(1, 0));
   races.observe(*cell_of(memory, word), 0, side(0, 0, false, kStrongGrid));

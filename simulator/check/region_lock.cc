@@ -6,8 +6,7 @@
 namespace lockstep::check {
 namespace {
 
-// Regions of the address space share locks by chance; a row of 32 lanes of 16 bytes lies in two
-// regions at most.
+// Unrelated regions may share a lock. A row of 32 lanes of 16 bytes lies in at most two regions.
 constexpr int kRegionShift = 9;
 constexpr std::size_t kLocks = 512;
 struct alignas(64) Lock {
@@ -29,7 +28,7 @@ void spin(std::atomic<bool>& lock) {
 
 void RegionLock::take(std::uint64_t first, std::uint64_t last) {
   std::size_t a = region(first), b = region(last);
-  if (a > b) std::swap(a, b);  // always in this order
+  if (a > b) std::swap(a, b);  // a fixed order avoids deadlock
   spin(*(held_[0] = &locks[a].taken));
   if (a != b) spin(*(held_[1] = &locks[b].taken));
 }

@@ -1,4 +1,4 @@
-// The lock under which a host thread looks at the cells of a region of memory and changes them.
+// The lock under which a host thread reads and changes the cells of a region of memory.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@ namespace lockstep::check {
 
 class RegionLock {
  public:
-  // Of the bytes [first, last], at most a row of 32 lanes of 16 bytes. Not `needed`: the launch
-  // runs on one host thread, and nothing is locked.
+  // Locks the bytes [first, last], at most a row of 32 lanes of 16 bytes. `needed` false: the
+  // launch runs on one host thread, and nothing is locked.
   RegionLock(bool needed, std::uint64_t first, std::uint64_t last) {
     if (needed) take(first, last);
   }

@@ -1,4 +1,5 @@
-// Among which threads a strong access or a fence orders (PTX ISA 8.5), as far as one launch goes.
+// The scope of a strong access or fence: the threads among which it orders (PTX ISA 8.5), within
+// one launch.
 #pragma once
 
 #include <cstdint>

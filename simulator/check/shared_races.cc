@@ -20,7 +20,7 @@ Vector choose(Vector where, Vector yes, Vector no) { return _mm256_blendv_epi8(n
 std::uint32_t bits_of(Vector where) {
   return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(where)));
 }
-// Lanes below `count`.
+// A mask of the lanes below `count`.
 Vector below(std::uint32_t count) {
   return _mm256_cmpgt_epi32(all_lanes(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
@@ -45,7 +45,7 @@ Eight look(const std::uint32_t* words, std::uint32_t count, std::uint32_t mine, 
 
 void SharedRaces::start(std::uint32_t bytes, int shift, std::uint32_t block, std::uint32_t cluster,
                         GridOrder* grid) {
-  // Rows are read past the last granule by whole vectors.
+  // Whole vectors are read, so rows may be read past the last granule.
   const std::size_t granules = (static_cast<std::size_t>(bytes) >> shift) + 33;
   if (shift != shift_ || written_.size() < granules) {
     for (std::vector<std::uint32_t>* words :
@@ -72,7 +72,7 @@ void SharedRaces::new_words() {
   enough_ = {};
   stories_used_ = 0;
   if (++epoch_ > kLastEpoch) {
-    // Epoch 0 never comes. Who wrote stays known (last_write).
+    // Epoch number 0 is never used. The writer is kept for last_write().
     for (std::uint32_t& word : written_) word &= (1u << kEpochShift) - 1;
     std::fill(read_.begin(), read_.end(), 0);
     epoch_ = 1;
@@ -123,8 +123,8 @@ bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t threa
   return !now(wr) || (wr & kStrong) != 0;
 }
 
-// Where threads go on with what they read, the last stands for all before it. Otherwise two are
-// named, and a third changes nothing.
+// If results are used, the last write represents all before it. Otherwise two threads are named,
+// and a third changes nothing.
 inline __attribute__((always_inline)) void SharedRaces::write_strongly(const WriteWords& of,
                                                                        std::uint64_t granule,
                                                                        std::uint32_t mine,
@@ -142,8 +142,9 @@ inline __attribute__((always_inline)) void SharedRaces::write_strongly(const Wri
     }
     return;
   }
-  // The first of two, or the only one: no branch, since which it is depends on the data. Without
-  // kManyWarps the words of a second one say nothing, as nobody reads in this epoch.
+  // Names the first of two threads, or the only one. There is no branch, since the choice depends
+  // on the data. Without kManyWarps the words of a second thread are ignored, as nobody reads in
+  // this epoch.
   of.second[granule] = before;
   of.second_at[granule] = of.written_at[granule];
   of.written[granule] = mine | std::uint32_t{joins} * kManyWarps;
@@ -208,15 +209,16 @@ inline std::uint32_t SharedRaces::add_second_readers(std::uint32_t first, std::u
 bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine,
                             std::uint32_t pc) {
   const std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
-  // Two readers of this warp at this clock are known, or of two warps where nothing orders warps:
-  // any thread that writes races with one of them.
+  // Two readers of this warp at this clock are known, or readers of two warps that nothing orders.
+  // Any thread that writes races with one of the two.
   const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(enough_.readers);
   const Vector of_warps = all_lanes(kOfAll & ~kManyLanes),
                by_warps = all_lanes(partial_ ? ~0u : read_by_all() & ~kManyLanes);
   const Vector story = all_lanes(kStrong);
   Vector suspicious = _mm256_setzero_si256();
-  // Bits of granules: those with two recorded lanes, and those that nobody has written. And the
-  // first of eight: nobody has read them, one other lane of this warp has read each, or neither.
+  // Bits by granule: `enough` has two recorded lanes, `unwritten` has no writer. Bits by the first
+  // of eight granules: `unread` if nobody has read them, `by_one` if one other lane of this warp
+  // has read each, `mixed` otherwise.
   std::uint32_t enough = 0, unwritten = 0, unread = 0, by_one = 0, mixed = 0;
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Eight e = look(rd + i, count - i, mine + i, kEpochShift);
@@ -279,8 +281,8 @@ void SharedRaces::Enough::add(std::uint32_t first, std::uint32_t count, std::uin
   }
 }
 
-// Whether the row meets readers of this warp at another clock: lanes that have not met since, or
-// this one where another is known beside it.
+// Whether the row meets readers of this warp at another clock: lanes that have not synchronised
+// since, or the same lane if another reader is known beside it.
 bool SharedRaces::may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine) const {
   const std::uint32_t warp = thread_of(mine) >> 5;
   const Vector clock = all_lanes(kClock), met = all_lanes(all_lanes_[warp] << kClockShift);
@@ -316,7 +318,7 @@ std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count,
       choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
   Vector merged = _mm256_or_si256(fresh, others);
   merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
-  const Vector later = all_lanes(kClock);  // reading again
+  const Vector later = all_lanes(kClock);  // the same thread reads again
   const Vector again =
       _mm256_or_si256(_mm256_andnot_si256(later, before), _mm256_and_si256(fresh, later));
   merged = choose(recent, choose(self, again, merged), fresh);
@@ -348,8 +350,8 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
   // A granule that several lanes of this warp have read at this clock needs nothing more, whichever
   // lane reads it again.
   const std::uint32_t recorded = read_by_lanes(warp);
-  // Nor does one that several lanes of several warps have read, as long as nothing orders some
-  // warps before others: no read can change the verdict on a later write.
+  // A granule that several lanes of several warps have read needs nothing more, as long as nothing
+  // orders warps: no read can change the verdict on a later write.
   const bool unordered = !partial_ && !lanes_used_;
   const std::uint32_t all = read_by_all();
   const Side reader = side(warp, pc, false, false);
@@ -381,7 +383,7 @@ bool alike(const std::uint32_t* p) {
 
 }  // namespace
 
-// Where one() has a case, so has this.
+// Has one case for each case of one().
 bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
   any_read_ = true;
   const auto recent = [&](__m128i words) {
@@ -406,7 +408,7 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
       if (unmet || !same_warp) {
         std::uint32_t* const second = same_warp ? &lane_read_[first] : &warp_read_[first];
         std::uint32_t* const second_at = same_warp ? &lane_read_at_[first] : &warp_read_at_[first];
-        // A second reader stays as long as it is another one than this.
+        // A second reader stays unless it is this reader.
         const std::uint32_t who = same_warp ? kThread : kWarp;
         const __m128i known = four(second),
                       stays = (before & (same_warp ? kManyLanes : kManyWarps)) == 0
@@ -425,10 +427,10 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
   return true;
 }
 
-// Likewise.
+// As read_four(), this has one case for each case of one().
 bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
   std::uint32_t *const wr = &written_[first], *const rd = &read_[first];
-  // Words of epochs before this one say nothing, whatever they are.
+  // Words of earlier epochs are ignored, whatever they are.
   const auto recent = [&](const std::uint32_t* p) {
     return _mm_cmpeq_epi32(_mm_srli_epi32(four(p), kEpochShift), all(epoch_));
   };
@@ -493,8 +495,8 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
   const auto has = [](Vector words, std::uint32_t mask, std::uint32_t bits) {
     return _mm256_cmpeq_epi32(_mm256_and_si256(words, all_lanes(mask)), all_lanes(bits));
   };
-  // Lanes that change nothing: a third at its granule, and one of two that writes again as before.
-  // Of counters that many threads share most are.
+  // Lanes that change nothing: a third thread at its granule, or one of two that writes again as
+  // before. Most accesses to counters that many threads share are of this kind.
   std::uint32_t fit = 0, unchanged = 0;
   for (std::uint32_t i = 0; i < 32; i += 8) {
     if ((lanes >> i & 0xff) == 0) continue;

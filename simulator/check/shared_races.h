@@ -1,23 +1,23 @@
-// Races in the shared memory of one block, judged by what orders two accesses and not by whether a
-// result changed (PTX ISA 8.7, 8.9; block_order.h).
+// The search for races in the shared memory of one block. It judges whether two accesses are
+// ordered, not whether a result changed (PTX ISA 8.7, 8.9; block_order.h).
 //
-// A granule (four bytes, or one in kernels that access less) has two words: its last writer, and
-// its readers since. A granule is in one of these states:
+// A granule is four bytes, or one byte in kernels that access less. It has two words: its last
+// writer, and its readers since. A granule is in one of these states:
 //
-//   write word                 read word               what comes next
+//   write word                 read word               accesses that keep it so
 //   empty, or weak             empty, or weak readers  any weak access
 //   strong writes of a kind    empty, or weak readers  weak accesses; strong writes of the kind
-//   the last write             number of a Story       anything
+//   the last write             number of a Story       any access
 //
-// Strong writes of a kind are as in global_cell.h, and so is what makes a granule a story. Every
-// state is exact for two threads; among more a race may be missed, and none is made up.
+// global_cell.h defines strong writes of a kind, and when a granule becomes a story. Every state is
+// exact for two threads. With more threads a race may be missed, but none is invented.
 //
-// The epoch between two barriers of the whole block is part of a word, so a barrier costs nothing.
-// Of several readers the last is named, one of the same warp and one of another, so that a race is
-// always between two threads that are known.
+// A word contains the number of the epoch between two barriers of the whole block, so a barrier
+// costs nothing. Of several readers the last one is named, one of the same warp and one of another.
+// So both threads of a race are always known.
 //
-// The words of one kind lie side by side, and the program counters of the accesses apart from them:
-// eight granules of a warp's row are judged at a time.
+// The words of one kind are adjacent, and the program counters are stored separately. So eight
+// granules of a warp's row are judged at a time.
 #pragma once
 
 #include <algorithm>
@@ -40,13 +40,13 @@ class SharedRaces : public BlockOrder {
     bool other_is_strong = false;
   };
 
-  // Block number `block` of the schedule begins, with `bytes` of shared memory; granules of 1 <<
-  // shift bytes. `cluster`: blocks in a cluster. `grid`: nullptr for a block that is alone.
+  // Starts block number `block` of the schedule with `bytes` of shared memory, in granules of 1 <<
+  // shift bytes. `cluster`: blocks in a cluster. `grid`: nullptr for a single block.
   void start(std::uint32_t bytes, int shift, std::uint32_t block = 0, std::uint32_t cluster = 1,
              GridOrder* grid = nullptr);
 
-  // One lane's access to [offset, offset + size). Returns whether it races, and with whom; the
-  // access is recorded either way.
+  // Judges and records one lane's access to [offset, offset + size). Returns whether it races, and
+  // sets `conflict`. The access is recorded in any case.
   bool access(std::uint32_t offset, std::uint32_t size, std::uint32_t lane, const Side& side,
               Conflict& conflict) {
     bool found = false;
@@ -54,8 +54,8 @@ class SharedRaces : public BlockOrder {
     for (std::uint32_t g = offset >> shift_; g <= last; ++g) found |= one(g, lane, side, conflict);
     return found;
   }
-  // The side of an access within the block. A strong write is an atomic that gives its thread no
-  // value.
+  // The side of an access within the block. A strong write counts as an atomic whose result is
+  // unused.
   Side side(std::uint32_t warp, std::uint32_t pc, bool write, bool strong) {
     return {.order = this,
             .block = block(),
@@ -67,9 +67,9 @@ class SharedRaces : public BlockOrder {
             .updates = strong && write};
   }
 
-  // Lanes `lane`, lane + 1, ... of a warp, `count` of them, each access one of as many consecutive
-  // granules. True when nothing had to be looked at more closely and the access is recorded; false,
-  // with nothing recorded, otherwise.
+  // Record accesses by `count` lanes of a warp, from `lane` on, to as many consecutive granules.
+  // Return true if recorded. Return false, with nothing recorded, if each lane must be judged
+  // alone.
   bool read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp,
                 std::uint32_t pc, bool strong) {
     if (strong) return false;
@@ -84,14 +84,14 @@ class SharedRaces : public BlockOrder {
   }
   bool write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp,
                  std::uint32_t pc, bool strong);
-  // The lanes from `lane` to `last` read one granule. False when one of them may race; nothing is
-  // lost then by going through access() for all of them.
+  // The lanes from `lane` to `last` read one granule. Returns false if one of them may race; the
+  // caller then calls access() for all of them.
   bool read_together(std::uint32_t granule, std::uint32_t lane, std::uint32_t last,
                      std::uint32_t warp, std::uint32_t pc, bool strong) {
     if (strong) return false;
     any_read_ = true;
-    // Most granules that a warp reads together nobody has touched since the last barrier: what the
-    // two calls below would leave.
+    // A granule that nobody has touched since the last barrier, the most frequent case. This is the
+    // result of the two calls below.
     if (lane != last && !now(written_[granule]) && !now(read_[granule])) {
       read_[granule] = word(warp * 32 + last) | kManyLanes;
       read_at_[granule] = pc;
@@ -102,35 +102,35 @@ class SharedRaces : public BlockOrder {
     if (!partial_ && !lanes_used_ && !now(written_[granule]) &&
         (read_[granule] & kOfAll) == read_by_all())
       return true;
-    // What is recorded after two lanes of a warp, others change no more.
+    // Once two lanes of a warp are recorded, other lanes change nothing.
     Conflict conflict;
     const Side reader = side(warp, pc, false, false);
     return !one(granule, lane, reader, conflict) &&
            (lane == last || !one(granule, last, reader, conflict));
   }
-  // Reads of one granule each by any lanes of a warp, wherever they are. False as above.
+  // Reads by any lanes of a warp, one granule each, at any places. Returns false as read_together()
+  // does.
   bool read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp,
                   std::uint32_t pc, bool strong);
-  // Strong writes likewise, of one granule of four bytes each; false, with nothing recorded, unless
-  // each granule can record its write without a story.
+  // Strong writes by lanes of a warp, one granule of four bytes each. Returns false, with nothing
+  // recorded, unless each granule can record its write without a story.
   bool write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, const Side& side);
-  // One thread reads four granules from `first` on, weakly: what access() does to 16 bytes, where
-  // the words of the four are alike. False, with nothing recorded, where they are not, or one may
-  // race.
+  // One thread reads four granules from `first` on, weakly. Same effect as access() to 16 bytes, if
+  // the words of the four granules are alike. Returns false, with nothing recorded, if they are not
+  // or one may race.
   bool read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc);
-  // The same of one that writes them.
+  // As read_four(), for a weak write.
   bool write_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc);
   int shift() const { return shift_; }
 
-  // Who of the block wrote to `offset` last, whatever has ordered it since; it must have been
-  // written to.
+  // The last write of the block to `offset`, even if it has been ordered since. There must be one.
   Conflict last_write(std::uint32_t offset) const {
     const std::uint32_t g = offset >> shift_;
     return {thread_of(written_[g]), written_at_[g], true, (written_[g] & kStrong) != 0};
   }
 
-  // The last write to `offset` by this block, with its stamp; none where there was none, or one too
-  // long ago.
+  // The last write of this block to `offset`, with its stamp. nullopt if there was none, or if it
+  // was too many epochs ago.
   struct Stamp {
     std::uint32_t thread = 0, pc = 0, epoch = 0, clock = 0;
   };
@@ -141,8 +141,8 @@ class SharedRaces : public BlockOrder {
                  clock_of(word)};
   }
 
-  // The last weak read of `offset` since it was written to, as stamp_of_write(); none where reads
-  // and writes were strong.
+  // The last weak read of `offset` since its last write, as stamp_of_write(). nullopt if the
+  // accesses were strong.
   std::optional<Stamp> stamp_of_read(std::uint32_t offset) const {
     const std::uint32_t g = offset >> shift_, word = read_[g], ago = epoch_ - (word >> kEpochShift);
     if ((word & kStrong) != 0 || word >> kEpochShift == 0 || ago > epoch_number_ - first_epoch_)
@@ -155,9 +155,9 @@ class SharedRaces : public BlockOrder {
   bool block_barrier(bool is_fence = true);
 
  private:
-  // Both words: epoch 7 | observes 1 | kManyWarps 1 | kManyLanes 1 | strong 1 | clock 11 |
-  // thread 10. A write word with kManyWarps names a second thread, in warp_read_. A read word
-  // that is strong has the number of a story in the place of clock and thread.
+  // The bits of both words: epoch 7 | observes 1 | kManyWarps 1 | kManyLanes 1 | strong 1 | clock
+  // 11 | thread 10. A write word with kManyWarps names a second thread, in warp_read_. A strong
+  // read word has the number of a story in place of clock and thread.
   static constexpr int kEpochShift = 25, kClockShift = 10;
   static constexpr std::uint32_t kObserves = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22,
                                  kStrong = 1u << 21;
@@ -165,11 +165,12 @@ class SharedRaces : public BlockOrder {
                                  kStory = kClock | kThread;
   static constexpr std::uint32_t kLastEpoch = 127;
 
-  // What a granule's word has that several lanes of several warps have read.
+  // The read word of a granule that several lanes of several warps have read.
   static constexpr std::uint32_t kOfAll = (~0u << kEpochShift) | kStrong | kManyLanes | kManyWarps;
   std::uint32_t read_by_all() const { return epoch_ << kEpochShift | kManyLanes | kManyWarps; }
 
-  // The same of several lanes of this warp at its present clock, but for the lane and kManyWarps.
+  // The read word of a granule that several lanes of this warp have read at its present clock,
+  // without the lane and kManyWarps.
   static constexpr std::uint32_t kLane = 31;
   std::uint32_t read_by_lanes(std::uint32_t warp) const { return word(warp * 32) | kManyLanes; }
 
@@ -215,7 +216,7 @@ class SharedRaces : public BlockOrder {
     std::uint32_t& rd = read_[granule];
     const bool found = after_writes(granule, thread, conflict);
     const std::uint32_t mine = word(thread);
-    // Its second writer has the place of a second reader.
+    // A second writer is stored in place of a second reader.
     if (now(written_[granule]) && (written_[granule] & kManyWarps))
       return one_of_any(granule, thread, side, conflict) || found;
     if (!now(rd)) {
@@ -223,13 +224,13 @@ class SharedRaces : public BlockOrder {
       read_at_[granule] = side.pc;
       return found;
     }
-    // A read that races leaves the record as it is, so that a second look finds the race again
+    // A racing read leaves the record unchanged, so that a second look finds the race again
     // (read_lanes).
     if (found) return found;
     const std::uint32_t other = thread_of(rd);
     if (other == thread) {
       if (clock_of(rd) != clock_of(mine)) {
-        // What ordered somebody after the reading before does not order it after this one.
+        // An order after the earlier read does not order after this one.
         if ((rd & kManyLanes) &&
             ordered(thread_of(lane_read_[granule]), clock_of(lane_read_[granule]), thread))
           rd &= ~kManyLanes;
@@ -238,15 +239,15 @@ class SharedRaces : public BlockOrder {
       }
       return found;
     }
-    // Lanes of a warp that have not met since may differ by who releases: both are kept,
-    // whatever their clocks.
+    // Lanes of a warp that have not synchronised since may differ by which of them releases: both
+    // are kept, whatever their clocks.
     const bool same_warp = (other >> 5) == (thread >> 5);
     const bool unmet =
         same_warp && (clock_of(rd) == clock_of(mine) || !ordered(other, clock_of(rd), thread));
     if (!same_warp && ordered(other, clock_of(rd), thread)) {
       rd = mine;
     } else {
-      // A second reader stays as long as it is another one than this.
+      // A second reader stays unless it is this reader.
       if (!same_warp ? !(rd & kManyWarps) || (thread_of(warp_read_[granule]) >> 5) == (thread >> 5)
                      : unmet && (!(rd & kManyLanes) || thread_of(lane_read_[granule]) == thread)) {
         also_read(granule, same_warp, rd, read_at_[granule]);
@@ -259,9 +260,9 @@ class SharedRaces : public BlockOrder {
   // The rest of one(): strong accesses, and stories.
   bool one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side,
                   Conflict& conflict);
-  // Whether a strong write joins those that the granule records, or begins them.
+  // Whether a strong write joins the strong writes that the granule records, or starts them.
   bool joins_strong_writes(std::uint32_t granule, std::uint32_t thread, const Side& side) const;
-  // The words that strong writes change: the last writer's and the second one's.
+  // The words that strong writes change: those of the last writer and of the second writer.
   struct WriteWords {
     std::uint32_t *written, *written_at, *second, *second_at;
   };
@@ -275,22 +276,23 @@ class SharedRaces : public BlockOrder {
   }
   Story& make_story(std::uint32_t granule);
   Story::Entry entry_of(std::uint32_t word, std::uint32_t pc, bool write) const;
-  // Whether the word of a write of this epoch is of a weak one that `thread` itself has made or is
-  // ordered after.
+  // Whether the word of a write of this epoch is of a weak write that `thread` itself has made or
+  // is ordered after.
   bool written_before(std::uint32_t wr, std::uint32_t thread) const {
     return !(wr & kStrong) &&
            (thread_of(wr) == thread || ordered(thread_of(wr), clock_of(wr), thread));
   }
   bool after_reads(std::uint32_t granule, std::uint32_t thread, Conflict& conflict) const;
-  // All words of before lose their meaning.
+  // Makes all earlier words invalid.
   void new_words();
-  // Parts of read_row(): with the word of its first lane; whether the row meets readers of its own
-  // warp that may race with whom it does not know of.
+  // Parts of read_row(). `mine`: the word of the row's first lane. may_be_unmet(): whether the row
+  // meets readers of its own warp whose synchronisation with it is not known.
   bool read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
   bool may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine) const;
-  // Lanes `mine`, mine + 1, ... are recorded as readers of at most eight granules: of such as
-  // nobody has read in this epoch, of such as one other lane of their warp has read and perhaps
-  // other warps, or of any. Returns a bit for each that has two recorded lanes of their warp now.
+  // Record lanes `mine`, mine + 1, ... as readers of at most eight granules. set_readers(): nobody
+  // has read them in this epoch. add_second_readers(): one other lane of the warp, and perhaps
+  // other warps, have read each. add_readers(): any granules. The results have a bit for each
+  // granule that now has two recorded lanes of the warp.
   void set_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
   std::uint32_t add_second_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine,
                                    std::uint32_t pc);
@@ -301,28 +303,27 @@ class SharedRaces : public BlockOrder {
     (same_warp ? lane_read_at_ : warp_read_at_)[granule] = pc;
   }
 
-  // The granules from `begin` to before `end`: nobody has written them in this epoch, and the word
-  // of their readers is `readers`, but for the lane and kManyWarps. A row of that warp that reads
-  // them again changes nothing. Whatever else changes a granule clears this.
+  // Granules [begin, end) that nobody has written in this epoch and whose read word is `readers`,
+  // apart from the lane and kManyWarps. Another read of them by a row of that warp changes nothing.
+  // Any other change of a granule clears this.
   struct Enough {
     std::uint32_t readers = 0, begin = 0, end = 0;
-    // Of `count` granules from `first` on those whose bits are set become some of them, as far as
-    // they are neighbours.
+    // Adds the granules whose bits are set in `granules`, counted from `first`, as far as they are
+    // adjacent to the range.
     void add(std::uint32_t first, std::uint32_t count, std::uint32_t granules);
   };
   Enough enough_;
 
   bool any_read_ = false;  // some word of `read_` may be of this epoch
   std::uint32_t epoch_ = 0;
-  std::uint32_t first_epoch_ = 0;  // as epoch() numbers them: of this block
+  std::uint32_t first_epoch_ = 0;  // of this block, numbered as epoch() does
   int shift_ = 2;
   std::vector<std::uint32_t> written_, read_;  // the two words, by granule
   std::vector<std::uint32_t> written_at_,
       read_at_;  // program counters of the accesses they describe
-  // A second reader: one of the same warp where kManyLanes is set, one of another warp where
-  // kManyWarps is.
+  // A second reader: of the same warp where kManyLanes is set, of another warp where kManyWarps is.
   std::vector<std::uint32_t> lane_read_, lane_read_at_, warp_read_, warp_read_at_;
-  std::deque<Story> stories_;  // of this epoch the first `stories_used_`
+  std::deque<Story> stories_;  // the first `stories_used_` belong to this epoch
   std::uint32_t stories_used_ = 0;
 };
 

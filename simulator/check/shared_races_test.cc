@@ -1,4 +1,4 @@
-// What orders two accesses to shared memory, and what does not.
+// Tests what orders two accesses to shared memory, and what does not.
 #include "simulator/check/shared_races.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace lockstep::check {
 namespace shared_races_test {
 
-// One thread's access. A strong write is an atomic that gives its thread no value.
+// One thread's access. A strong write is an atomic whose result is unused.
 bool access(SharedRaces& races, std::uint32_t at, std::uint32_t size, std::uint32_t thread,
             std::uint32_t pc, bool write, bool strong, SharedRaces::Conflict& conflict) {
   return races.access(at, size, thread % 32, races.side(thread / 32, pc, write, strong), conflict);
@@ -85,7 +85,7 @@ TEST_F(SharedRaceSearch, TheReaderOfARowThatAnotherRowCoversIsStillKnown) {
   EXPECT_EQ(conflict.other_pc, 7u);
 }
 
-// Warps are ordered in this epoch, so that two of them that have read are not enough.
+// Warps are ordered in this epoch, so two warps that have read are not enough.
 TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBesideOneWhoseLanesMeet) {
   for (const bool before : {false, true}) {
     races.block_barrier();
@@ -105,8 +105,8 @@ TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBesideOneWhoseLanesMeet) {
     EXPECT_EQ(conflict.other_pc, 7u);
   }
 }
-// Another warp reads what two lanes have read: which of these are known is another matter after
-// that, and their warp's rows are looked at again.
+// Another warp reads what two lanes have read. This may change which of them are recorded, so their
+// warp's rows are examined again.
 TEST_F(SharedRaceSearch, ARowIsReadAgainAfterAnotherWarpsReading) {
   for (const bool four : {false, true}) {
     races.block_barrier();
@@ -136,8 +136,8 @@ TEST_F(SharedRaceSearch, ARowEndsWhereItEnds) {
       << "its last granule has another writer: to be looked at one by one";
 }
 
-// Two warps have read a row, and a third is ordered after both: who reads it then is one that it is
-// not ordered after.
+// Two warps have read a row. A third warp, ordered after both, then reads it. A later race names a
+// warp that is not ordered before the writer.
 TEST_F(SharedRaceSearch, TheReaderOfARowAfterABarrierOfOthersIsKnown) {
   for (const std::uint32_t warp : {1, 2}) EXPECT_TRUE(races.read_row(0, 0, 32, warp, 5, false));
   for (const std::uint32_t warp : {1, 2, 3}) races.arrive(warp, 1);
@@ -169,7 +169,7 @@ TEST_F(SharedRaceSearch, IntervalsMayBeCountedPastTheirField) {
   EXPECT_FALSE(write(1));
   EXPECT_TRUE(read(2));
 }
-// As often as barriers may be counted, and once more or less.
+// Numbers of barriers around one and two cycles of the epoch counter.
 TEST_F(SharedRaceSearch, WhoReadManyBarriersAgoIsForgotten) {
   for (int barriers = 120; barriers <= 260; ++barriers) {
     EXPECT_FALSE(read(3));
@@ -198,8 +198,8 @@ TEST_F(SharedRaceSearch, ABarrierOfSomeWarpsOrdersThem) {
   races.arrive(0, 1);
   races.arrive(1, 1);
   races.complete(1, 0b11);
-  EXPECT_FALSE(read(40));  // warp 1 was there
-  EXPECT_TRUE(read(70));   // warp 2 was not
+  EXPECT_FALSE(read(40));  // warp 1 has synchronised
+  EXPECT_TRUE(read(70));   // warp 2 has not
 }
 TEST_F(SharedRaceSearch, WhoOnlyArrivesLearnsNothing) {
   EXPECT_FALSE(write(0, 0));
@@ -305,8 +305,8 @@ TEST_F(SharedRaceSearch, RowsSayTheSameAsSingleAccesses) {
   EXPECT_FALSE(write(100));
   EXPECT_FALSE(races.read_lanes(offsets, ~0u, 2, 9, false));
 }
-// Any mixture of the ways in for many lanes finds what one access after another finds. An access
-// that is not taken goes the long way, as it does in the engine.
+// Any mixture of row accesses finds the same races as single accesses. A row that is refused is
+// accessed lane by lane, as in the engine.
 TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
   SharedRaces single;
   single.start(4096, 2);
@@ -315,7 +315,7 @@ TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
     return ((state = state * 1664525u + 1013904223u) >> 8) % n;
   };
   for (int i = 0; i < 40000; ++i) {
-    // In the second half rows of one epoch are read again and again before somebody writes.
+    // In the second half, rows of one epoch are read repeatedly before a write.
     const bool mostly_reads = i >= 20000;
     if (random(mostly_reads ? 12 : 4) == 0) {
       races.block_barrier();
@@ -362,9 +362,9 @@ TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
   EXPECT_GT(taken, 2000u);
   EXPECT_GT(conflicts, 2000u);
 }
-// Rows of one warp that overlap, as those of a stencil do, with one access of another kind among
-// them: what two lanes are known to have read is not looked at again until then. At the end
-// somebody writes to each granule.
+// Overlapping rows of one warp, as in a stencil, with one access of another kind among them.
+// Granules that two lanes are known to have read are not examined again until then. At the end a
+// thread writes to each granule.
 TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
   SharedRaces single;
   single.start(4096, 2);
@@ -376,7 +376,7 @@ TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
     single.block_barrier();
     const std::uint32_t warp = random(3), steps = 3 + random(8), disturbance = random(steps),
                         strong = random(4) == 0;
-    // One by one, in both or where `took` is false; the lanes that race must be the same.
+    // One by one: in both searches, or in the second only if `took`. The same lanes must race.
     const auto compare = [&](bool took, const std::uint32_t* at, std::uint32_t lanes,
                              std::uint32_t size, std::uint32_t w, bool write, bool is_strong) {
       std::uint32_t found = 0, expected = 0;
@@ -467,8 +467,8 @@ TEST_F(SharedRaceSearch, TheSecondOfTwoStrongWritersIsNamedByItsLastAccess) {
   EXPECT_EQ(conflict.other_pc, 2u);
 }
 
-// Reductions by many lanes at once leave the writers that they leave one by one: of each granule
-// the one that is named first, and the one that races with that one's own thread.
+// Reductions by many lanes at once record the same writers as reductions one by one: for each
+// granule the thread named first, and the thread that races with that thread.
 TEST_F(SharedRaceSearch, ReductionsAtOnceLeaveTheWritersThatTheyLeaveOneByOne) {
   std::mt19937 engine(11);
   const auto random = [&](std::uint32_t n) { return static_cast<std::uint32_t>(engine() % n); };
@@ -518,8 +518,8 @@ TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
   EXPECT_TRUE(access(races, 0, 4, 2, 1, false, false, conflict));
 }
 
-// Four granules at once are what they are one by one: two searches get the same accesses, and find
-// the same races with the same threads, in any order.
+// Four granules at once are treated as one by one. Two searches get the same accesses and find the
+// same races with the same threads, in any order.
 TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
   std::mt19937 random(1);
   int taken = 0, written = 0, races = 0;
@@ -530,7 +530,8 @@ TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
     const std::uint32_t warps = 1 + random() % 3;
     for (std::uint32_t pc = 0; pc < 60; ++pc) {
       const std::uint32_t thread = random() % warps * 32 + random() % 3;
-      // In every other program all meet in one place, write more, and are ordered more often.
+      // Every other program is dense: all threads access one place, write more and are ordered more
+      // often.
       const bool dense = program % 2 != 0;
       const std::uint32_t size = random() % 3 == 0 ? 4u << random() % 3 : 16,
                           kind = random() % (dense ? 16 : 40);
@@ -570,8 +571,8 @@ TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
   EXPECT_GT(races, 500);
 }
 
-// Of the four, all have been read by lane 0, which has met the writer since; but only the first one
-// by the writer before that, the others by lane 2.
+// Lane 0 has read all four granules and has synchronised with the writer since. Before that, the
+// writer has read only the first one, and lane 2 the others.
 TEST(SharedRacesAtOnce, AWriteIsJudgedByTheSecondReaderOfEachGranule) {
   for (const bool in_other_warps : {false, true}) {
     SharedRaces races;

@@ -19,21 +19,21 @@ struct Stamp {
   bool operator==(const Stamp&) const = default;
 };
 
-// The warp that accesses now, and how.
+// The side of the present access: the warp that accesses now, and the kind of access.
 struct Side {
   BlockOrder* order = nullptr;
   std::uint32_t block = 0, warp = 0, pc = 0;
   bool strong = false, write = false;
   Scope scope = Scope::kGrid;
-  bool updates = false;   // an atomic: it writes what depends on what it read
-  bool observes = false;  // its thread goes on with the value that it read
+  bool updates = false;   // an atomic: it writes a value that depends on the value that it read
+  bool observes = false;  // the thread uses the value that it read
   bool acquires = false, releases = false;
   bool reads() const { return !write || observes; }
 };
 
 enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
 
-// How what a thread did earlier relates to what `lane` of `side` does now.
+// The order between an earlier access and the present access of `lane` of `side`.
 inline Relation relate(const Stamp& earlier, std::uint32_t lane, const Side& side) {
   if (earlier.block == side.block) {
     if (earlier.epoch != side.order->epoch()) return Relation::kOrdered;

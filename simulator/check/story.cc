@@ -24,8 +24,8 @@ bool both_strong(const Story::Entry& e, const Side& side) {
 }
 
 void Story::reset() {
-  // Versions are never used twice: who remembers one remembers it for a location, whose story may
-  // end.
+  // Versions are never reused: a thread may remember the version of a location after its story has
+  // ended.
   static std::atomic<std::uint64_t> stories{0};
   version_ = (stories.fetch_add(1, std::memory_order_relaxed) + 1) << 32;
   entries_.clear();
@@ -42,7 +42,8 @@ void Story::add(const Entry& e) {
   ++version_;
 }
 
-// Whether the last write precedes this read, or atomic, in observation order, or would.
+// Whether the last write precedes this read or atomic in observation order, or would if the access
+// were made now.
 bool Story::linked(const Side& side, std::uint32_t lane) const {
   return written_ &&
          (both_strong(last_write_, side) || same_thread(last_write_.who, stamp_of(side, lane)));
@@ -60,14 +61,14 @@ void Story::see_messages(const Side& side, std::uint32_t lane, std::uint64_t loc
     side.order->acquire_remembered(thread, location, side.scope);
   if (messages_.empty() || !linked(side, lane)) return;
   if (side.acquires && side.order->acquire(thread, messages_, side.scope)) return;
-  // A fence of a wider scope may follow.
+  // Kept because a fence of a wider scope may follow.
   side.order->remember(thread, location, version_, messages_);
 }
 
 void Story::note_observer(const Stamp& who) {
   for (Entry& e : entries_) {
     if (!e.write || !e.chained || same_thread(e.who, who)) continue;
-    // Who comes after a thread's later reading comes after its first.
+    // A thread ordered after a later read of a thread is ordered after its first read, too.
     if (std::any_of(e.observer, e.observer + e.observers,
                     [&](const Stamp& z) { return same_thread(z, who); }))
       continue;
@@ -99,7 +100,7 @@ void Story::leave(const Side& side, std::uint32_t lane, bool continues, const St
   if (side.order->has_fenced(thread)) side.order->leave(thread, messages_);
 }
 
-// Removes entries for which `side`'s access, which is about to be added, stands.
+// Removes the entries that `side`'s access, which is about to be added, covers.
 void Story::remove_covered(const Side& side, std::uint32_t lane, bool continues) {
   if (side.write && !side.strong) {
     entries_.clear();
@@ -107,8 +108,8 @@ void Story::remove_covered(const Side& side, std::uint32_t lane, bool continues)
   }
   std::erase_if(entries_, [&](const Entry& e) {
     if (side.write) {
-      // A strong write: of strong ones whose observers will be among its own, or that nobody has
-      // observed and nobody will.
+      // A strong write covers strong writes whose observers are among its own, or that nobody has
+      // observed and nobody can observe.
       if (!e.write || !e.strong ||
           !reaches(side.scope, side.block, e.who.block, side.order->cluster()) ||
           side.scope > e.scope)
@@ -118,14 +119,14 @@ void Story::remove_covered(const Side& side, std::uint32_t lane, bool continues)
       }
       return false;
     }
-    // A read.
+    // A read covers earlier reads.
     if (e.write || (side.strong && (!e.strong || side.scope > e.scope))) return false;
     return relate(e.who, lane, side) != Relation::kUnordered;
   });
 }
 
-// Nobody observes the writes of the chain any more. Of each thread, a later one stands for an
-// earlier one if all who have observed the later one have observed the earlier one, too.
+// Ends the chain: no thread observes its writes any more. A later write of a thread covers an
+// earlier one if all observers of the later one have observed the earlier one, too.
 void Story::end_chain() {
   for (Entry& e : entries_) e.chained = false;
   const auto strong_write = [](const Entry& e) { return e.write && e.strong; };
@@ -151,7 +152,7 @@ void Story::end_chain() {
 
 void Story::make_room() {
   if (entries_.size() < kMost) return;
-  // The oldest of the kind that has the most entries; never the weak write.
+  // Removes the oldest entry of the kind with the most entries, but never the weak write.
   const auto kind = [](const Entry& e) { return e.write ? e.strong ? 1 : 0 : e.strong ? 3 : 2; };
   int count[4] = {};
   for (const Entry& e : entries_) ++count[kind(e)];
@@ -166,7 +167,7 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
                    Entry& other) {
   const Stamp who = stamp_of(side, lane);
   if (!side.write && side.strong) {
-    // A thread that waits reads the same again and again.
+    // A waiting thread repeats the same read many times.
     for (const Entry& e : entries_) {
       if (!e.write && e.strong && e.version == version_ && e.pc == side.pc && e.who == who &&
           e.scope == side.scope)

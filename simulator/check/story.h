@@ -1,17 +1,17 @@
-// The accesses to one memory location that may still race, for locations that strong and weak
-// accesses share. It is exact for the accesses of two threads (PTX ISA 8.7, 8.9).
+// The accesses to one memory location that may still race. Used for locations that both strong and
+// weak accesses reach. Exact for the accesses of two threads (PTX ISA 8.7, 8.9).
 //
-// An access is removed once a later one stands for it: once every access that would race with the
-// first would race with the later one, too. So a weak write stands for all that is ordered before
-// it, a weak read for reads, and a strong write for strong writes of its chain. What is left is at
-// most one weak write, and of each thread its last reads and its last strong writes.
+// An access is removed once a later one covers it: every access that would race with the earlier
+// one would also race with the later one. A weak write covers everything ordered before it, a weak
+// read covers reads, and a strong write covers strong writes of its chain. At most one weak write
+// remains and, for each thread, its last reads and last strong writes.
 //
 // A write that a strong read has observed is ordered before whatever is ordered after that read
-// (8.9.5, causality order; for this location alone). Atomics continue a chain of writes, and who
-// observes its end has observed all of it (8.9.2). The write before an atomic belongs to its chain
-// if both are morally strong, as any two accesses of one thread are.
+// (8.9.5, causality order; for this location only). Atomics continue a chain of writes. A thread
+// that observes the end of a chain has observed all of it (8.9.2). The write before an atomic
+// belongs to its chain if both are morally strong, as any two accesses of one thread are.
 //
-// The location also carries the messages of the release patterns in its chain (8.8).
+// A story also holds the messages of the release patterns in its chain (8.8).
 #pragma once
 
 #include <cstdint>
@@ -39,24 +39,24 @@ class Story {
     Stamp observer[kObservers];
   };
 
-  // Empties it for another location.
+  // Empties the story for use at another location.
   void reset();
-  // Adds an access that another representation has recorded, in order.
+  // Adds an access that another representation has recorded. Call in the order of the accesses.
   void add(const Entry& e);
-  // One lane's access. Returns whether it races, and with which entry; it is recorded either way.
-  // `location`: any number that names it. With `certain` false, what has been observed may be
-  // unknown, and nothing is reported against a strong write.
+  // Records one lane's access. Returns whether it races; `other` is then the racing entry. The
+  // access is recorded in any case. `location`: any number that identifies the location. `certain`
+  // false: observations may have been missed, so nothing is reported against a strong write.
   bool access(const Side& side, std::uint32_t lane, std::uint64_t location, bool certain,
               Entry& other);
-  // A strong read by `lane` may have seen any write that is recorded by now: memory has been read
-  // after access() was called, and other host threads write, too.
+  // A strong read by `lane` may have seen any write that is recorded by now. Needed because memory
+  // is read after access() is called, and other host threads write in between.
   void observe(const Side& side, std::uint32_t lane, std::uint64_t location);
-  // Whether a weak write has made everything else in it superfluous.
+  // Whether the story holds nothing but one weak write.
   bool is_one_weak_write() const {
     return entries_.size() == 1 && entries_[0].write && !entries_[0].strong && released_.empty();
   }
   const Entry& only() const { return entries_[0]; }
-  // The last write, whether or not it may still race; nullptr without any.
+  // The last write, even if it can no longer race; nullptr if there is none.
   const Entry* last_write() const { return written_ ? &last_write_ : nullptr; }
   template <class Visit>
   void for_each(Visit visit) const {
@@ -64,7 +64,7 @@ class Story {
   }
 
  private:
-  // What a thread has released here: a later strong write of its own leaves it again (8.8).
+  // What a thread has released here. A later strong write of the same thread leaves it again (8.8).
   struct Released {
     Stamp who;
     Message message;

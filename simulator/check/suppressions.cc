@@ -34,7 +34,7 @@ std::string known_kinds() {
 
 }  // namespace
 
-// Where the text stops fitting, the last '*' takes one character more.
+// When the text stops matching, the last '*' matches one more character.
 bool fits(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
   while (t < text.size()) {

@@ -1,20 +1,23 @@
-// Findings that a project has decided to live with: which kinds, in which kernels.
+// Suppressions: the findings that a project has decided to accept, by kind and kernel.
 //
-// A file of lines
+// The file consists of lines
 //
 //     KIND  KERNEL  [# why]
 //
-// KIND is a finding's name (finding.h) or '*' for all. KERNEL is compared with the kernel's
-// demangled name as findings print it; '*' in it stands for any text and '?' for any character.
-// Empty lines, and what follows a '#', are left out. A finding of the host's has no kernel: it is
-// compared by the name of the API function that failed, or by an empty name.
+// KIND is a finding's name (finding.h) or '*' for all kinds. KERNEL is a pattern for the kernel's
+// demangled name as findings print it: '*' matches any text, '?' any character. Empty lines and
+// text after '#' are ignored. A finding of the host has no kernel. Its pattern is compared with the
+// name of the API function that failed, or with an empty name.
 //
-// A suppressed finding is kept apart and appears in reports only. Where the kernel could go on, it
-// does, and every other check goes on with it. It can after a race, a value that nobody wrote, a
-// shuffle from a lane that does not take part, or a mask without its caller. It can, too, after
-// lanes of one warp at two instructions of one barrier, a barrier that threads have skipped by
-// ending, and an mbarrier initialised or invalidated again. A bad address, a deadlock and the like
-// end the kernel, suppressed or not.
+// A suppressed finding is stored separately and appears only in reports. If the kernel can
+// continue, it does, with all other checks. A kernel can continue after
+// - a race, or a value that nobody wrote,
+// - a shuffle from a lane that does not take part, or a mask without its caller,
+// - lanes of one warp at two instructions of one barrier, or a barrier that threads have skipped by
+//   ending,
+// - an mbarrier initialised or invalidated again.
+//
+// A bad address, a deadlock and similar findings end the kernel, suppressed or not.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +32,8 @@ namespace lockstep::check {
 
 class Suppressions {
  public:
-  // What the file's text says, or a sentence that names the line that cannot be read.
+  // Parses the text of a file. Returns an error message that names the line if a line cannot be
+  // read.
   static std::variant<Suppressions, std::string> parse(std::string_view text);
 
   // Bit k is set when findings of Kind k in the kernel of this (demangled) name are suppressed.
@@ -46,7 +50,7 @@ class Suppressions {
   std::vector<Rule> rules_;
 };
 
-// Whether the pattern, with '*' for any text and '?' for any character, is all of the text.
+// Whether the whole text matches the pattern: '*' matches any text, '?' any character.
 bool fits(std::string_view pattern, std::string_view text);
 
 inline bool contains(std::uint32_t kinds, Kind kind) { return kinds >> static_cast<int>(kind) & 1; }

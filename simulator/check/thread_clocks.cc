@@ -8,7 +8,7 @@ bool ThreadClocks::cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint
 }
 
 ThreadClocks::Apart& ThreadClocks::apart(std::uint32_t warp) {
-  // In the order of warps, so that two of these are joined in step.
+  // Sorted by warp, so that join() can walk both lists in step.
   auto it =
       std::find_if(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp >= warp; });
   if (it == apart_.end() || it->warp != warp) it = apart_.insert(it, {warp, {}});

@@ -8,14 +8,14 @@
 namespace lockstep::check {
 
 // Maps each thread of a block to a clock of its warp: accesses that the thread made before that
-// clock are covered. The lanes of a warp usually share one clock. The warps whose lanes differ are
-// stored lane by lane.
+// clock are covered. Lanes of a warp usually share one clock. Warps whose lanes differ are stored
+// lane by lane.
 class ThreadClocks {
  public:
   static constexpr std::uint32_t kMax = 2047;
 
-  // Whether an access that `lane` of `warp` made at `clock` is covered. A clock that has reached
-  // kMax always is.
+  // Whether an access of `lane` of `warp` at `clock` is covered. A clock that has reached kMax
+  // always is.
   bool cover(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
     return clock < warp_[warp] || clock >= kMax ||
            (!apart_.empty() && cover_apart(warp, lane, clock));
@@ -26,9 +26,9 @@ class ThreadClocks {
                        [&](const Apart& a) { return a.warp == warp; });
   }
   void clear();
-  // The later of both clocks, for each thread.
+  // Sets each thread's clock to the later of both.
   void join(const ThreadClocks& other);
-  // All lanes of `warp`, or some, get at least this clock.
+  // Raises the clocks of all lanes of `warp`, or of `lanes`, to at least `clock`.
   void raise(std::uint32_t warp, std::uint32_t clock);
   void raise(std::uint32_t warp, std::uint32_t lanes, std::uint32_t clock);
   bool operator==(const ThreadClocks&) const = default;
@@ -36,7 +36,7 @@ class ThreadClocks {
  private:
   struct Apart {
     std::uint32_t warp = 0;
-    std::uint16_t clock[32] = {};  // by lane; a clock before the warp's has no meaning
+    std::uint16_t clock[32] = {};  // by lane; ignored if earlier than the warp's clock
     bool operator==(const Apart&) const = default;
   };
   bool cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;

@@ -38,7 +38,7 @@ void UniqueFindings::count_at(Kind kind, Severity severity, const Site& site, bo
         return by_origin ? f.origin && same_site(*f.origin, site) : same_site(f.access.site, site);
       }))
     return;
-  // A race between blocks may name the place where it was noticed second.
+  // A race between blocks may have been noticed from its other side.
   count([&](const Finding& f) { return f.other && same_site(f.other->site, site); });
 }
 

@@ -1,5 +1,5 @@
-// Findings, each mistake once: the one place where a repetition is recognised and counted, within a
-// launch as within a process.
+// A list of findings, each mistake once. Repetitions are recognised and counted here only, both
+// within a launch and within a process.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class UniqueFindings {
  public:
   struct Kept {
     std::uint64_t number = 0;    // in the order of reporting, from 1
-    std::uint64_t position = 0;  // of the block that met it, in the schedule
+    std::uint64_t position = 0;  // in the schedule, of the block that met it
     Finding finding;
   };
   struct Added {
@@ -21,22 +21,23 @@ class UniqueFindings {
     bool fresh = true;
   };
 
-  // Keeps the finding, or counts it with one at the same place (same_place). Of two positions the
-  // finding at the earlier one is kept.
+  // Adds the finding, or counts it as a repetition of one at the same place (same_place). Of two
+  // positions, the finding at the earlier one is kept.
   Added add(Finding finding, std::uint64_t position = 0);
-  // Keeps it without comparison.
+  // Adds the finding without comparison. Returns its number.
   std::uint64_t add_apart(Finding finding, std::uint64_t position = 0);
-  // Counts `times` more of the finding of this kind at a site: at its access or, `by_origin`, at
-  // its origin; or else at the other side of a race. Nothing happens if there is none.
+  // Counts `times` repetitions of the finding of this kind at a site. The site is compared with the
+  // finding's access or, `by_origin`, its origin; if none fits, with the other side of a race. Does
+  // nothing if there is no such finding.
   void count_at(Kind kind, Severity severity, const Site& site, bool by_origin,
                 std::uint64_t times);
-  // Those at the positions up to `last`, by position. The others are dropped.
+  // Keeps the findings at positions up to `last`, sorted by position, and drops the others.
   void keep_until(std::uint64_t last);
 
   std::vector<Kept>& all() { return kept_; }
   const std::vector<Kept>& all() const { return kept_; }
   Kept* find(std::uint64_t number);
-  // Removes all. Numbers run on.
+  // Removes and returns all findings. Numbering continues.
   std::vector<Finding> take();
 
  private:

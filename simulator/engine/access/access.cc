@@ -53,7 +53,7 @@ bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t
       if (at >= range.begin && at < range.end && range.end - at >= size) return true;
     }
   }
-  // Memory from alloca lies above the frames that are known when it is asked for.
+  // alloca memory lies above the frames whose size is known when it is allocated.
   return c.stack_pointer[lane] != 0 && low < c.stack_pointer[lane] &&
          c.stack_pointer[lane] - low >= size && low >= w.block->launch->kernel->local_total;
 }

@@ -1,5 +1,5 @@
-// What the parts that resolve addresses share: the words of a finding about an access, and the
-// checks of alignment and races.
+// Shared parts of address resolution: report texts, written-shadow updates, and checks of alignment
+// and races.
 #pragma once
 
 #include "simulator/engine/state/block.h"
@@ -8,41 +8,42 @@
 
 namespace lockstep::engine {
 
-// The report for lanes whose address is no multiple of the access's size. Always false, for
-// `return`.
+// Reports lanes whose address is not a multiple of the access size. Always returns false, for use
+// in `return`.
 bool report_misaligned(Warp& w, const Request& r, isa::Space space, LaneMask lanes);
-// The report for lanes that change memory which nobody has written, once for each place in the
-// program. False: a finding ends the launch.
+// Reports lanes that change memory which nobody has written, once for each place in the program.
+// Returns false if a finding ends the launch.
 bool report_unwritten_change(Warp& w, const Request& r, isa::Space space, LaneMask lanes);
 
-// Checks the accesses of `lanes` (bounds, alignment, races; notes unwritten bytes) and finds their
-// bytes. False: a finding ends the launch.
+// Checks the accesses of `lanes` (bounds, alignment, races), notes unwritten bytes and sets r.host.
+// Returns false if a finding ends the launch.
 bool resolve(Warp& w, Request& r, isa::Space space, LaneMask lanes);
 
 bool resolve_global(Warp& w, Request& r, LaneMask lanes);
 bool resolve_shared(Warp& w, Request& r, LaneMask lanes);
 bool resolve_local(Warp& w, Request& r, LaneMask lanes);
 
-// Whether `size` bytes from `low` lie in one local variable of a frame that the running split has
-// on its stack.
+// Whether `size` bytes from `low` lie in one local variable of a frame on the stack of the running
+// split.
 bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t size);
 
-// For a lane with unwritten bytes: finds those that have some bits written, and notes them in
-// r.bits, or no longer counts them as missing. False: no byte is missing any more.
+// For a lane with unwritten bytes: finds bytes of which some bits are written. Notes them in r.bits
+// or, without r.bits, counts them as written. Returns false if no byte is missing any more.
 bool refine_missing(Request& r, int lane, const memory::PartlyWritten& partly, std::uint64_t place);
-// A store has left the bytes of r.missing[lane] unwritten, or some of their bits.
+// Notes that a store has left the bytes of r.missing[lane], or some of their bits, unwritten.
 void note_partly_written(const Request& r, int lane, memory::PartlyWritten& partly,
                          std::uint64_t place);
 
-// One lane's bytes in the written-shadow, `first` from its start: what a read misses, what a store
-// makes written. `place` is of the first byte in `partly`.
+// note_missing() and note_written() handle one lane's bytes in the written-shadow, from bit `first`
+// on: the bytes that a read misses, and those that a store writes. `place`: of the first byte in
+// `partly`.
 inline void note_missing(Request& r, int lane, const std::uint8_t* shadow, std::uint64_t first,
                          const memory::PartlyWritten& partly, std::uint64_t place) {
   if (all_written(shadow, first, r.size)) return;
   r.missing[lane] = missing_bytes(shadow, first, r.size);
   if (partly.empty() || refine_missing(r, lane, partly, place)) r.unwritten |= 1u << lane;
 }
-// The same for lanes that unwritten_lanes() has found.
+// As note_missing(), for lanes that unwritten_lanes() has found.
 template <class Place>
 inline void refine_unwritten(Request& r, LaneMask lanes, const memory::PartlyWritten& partly,
                              Place place) {
@@ -51,8 +52,8 @@ inline void refine_unwritten(Request& r, LaneMask lanes, const memory::PartlyWri
     if (!refine_missing(r, i, partly, place(i))) r.unwritten &= ~(1u << i);
   });
 }
-// Whether there is nothing for note_written() to do: the bytes from the lowest to the highest,
-// `span` of them, are written already, and stay so.
+// Whether note_written() has nothing to do: all `span` bytes from the lowest to the highest are
+// written and stay so.
 inline bool stays_written(const Request& r, const std::uint8_t* shadow, std::uint64_t low,
                           std::uint64_t span) {
   return r.invalid == 0 && span <= 4096 &&
@@ -68,11 +69,11 @@ inline void note_written(const Request& r, int lane, std::uint8_t* shadow, std::
   }
 }
 
-// For Request::same: whether a lane's bytes are in memory already.
+// For Request::same: whether the lane's bytes are already in memory.
 bool value_is_there(Warp& w, const Request& r, int lane);
 
-// Reads for the built-in functions (format strings, their arguments), unchecked for races: nullptr
-// when out of bounds.
+// Reads memory for built-in functions (format strings and their arguments) without a race check.
+// Returns nullptr if out of bounds.
 const std::byte* peek(Warp& w, int lane, std::uint64_t generic_address, std::uint32_t size);
 
 }  // namespace lockstep::engine

@@ -1,4 +1,4 @@
-// Addresses of global memory: bounds, written bytes.
+// Resolves addresses of global memory: bounds and written bytes.
 #include "simulator/engine/access/global_memory.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ using isa::Space;
 __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
                                       std::uint64_t address) {
   Worker& k = *w.block->worker;
-  // Another slot may have it: what is in one holds for all instructions, and looking there costs
-  // less than finding the allocation again.
+  // Another slot may hold the range: a range is valid for all instructions, and searching the slots
+  // costs less than finding the allocation again.
   if (k.watch == 0) {
     for (const CachedRange& other : k.cache) {
       if (holds(other, address, r.size)) {
@@ -42,12 +42,12 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   c.delta = a->alias_delta;
   c.writable = a->kind != memory::Kind::kConstant;
   c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
-  // Constants change between kernels alone, which other streams may do at any time.
+  // Constants change only between kernels; operations in other streams may change them at any time.
   c.raced = a->has_shadow && w.block->launch->check_races &&
             (c.writable || w.block->launch->config->place.several_streams);
   if (__builtin_expect(k.watch != 0, 0)) {
     note_look(w, r, *a, address);
-    k.generation = ~0ull;  // the next access comes here too
+    k.generation = ~0ull;  // makes the next access come here, too
   }
   return holds(c, address, r.size);
 }
@@ -95,7 +95,7 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
                                        [&](int i) { return r.address[i] - begin; });
         refine_unwritten(r, r.unwritten & lanes, partly, [&](int i) { return r.address[i]; });
       }
-      // What an atomic has read in full is written already.
+      // Bytes that an atomic has read completely are already written.
       if (r.writes && !(r.reads && r.unwritten == 0) &&
           !stays_written(r, shadow, e.low - begin, span))
         each(lanes, [&](int i) {

@@ -1,5 +1,5 @@
-// Addresses of global memory: the ranges that kernels may touch, remembered by the instructions
-// that touched them last.
+// A cache of the global memory ranges that kernels may access, by the instruction that accessed
+// them last.
 #pragma once
 
 #include "simulator/engine/state/block.h"
@@ -7,7 +7,7 @@
 
 namespace lockstep::engine {
 
-// The range that this instruction met last; empty when the set of allocations has changed since.
+// The range that this instruction accessed last. Empty if the set of allocations has changed since.
 inline CachedRange& cached(Worker& k, const Op& op) {
   const std::uint64_t generation = k.memory->generation();
   if (__builtin_expect(k.generation != generation, 0)) {

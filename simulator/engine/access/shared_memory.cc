@@ -1,4 +1,4 @@
-// Addresses of shared memory, the block's own and those of other blocks of its cluster: bounds,
+// Resolves addresses of shared memory, of the own block and of other blocks of its cluster: bounds,
 // written bytes, races, counters.
 #include <algorithm>
 #include <bit>
@@ -24,7 +24,7 @@ using isa::Space;
 
 __attribute__((noinline)) bool resolve_named(Warp& w, Request& r, LaneMask lanes);
 
-// Bytes of the block of `rank`, not this one.
+// Resolves bytes of the block of `rank`, another block of the cluster.
 bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
   Block& b = *w.block;
   const auto fails = [&](LaneMask bad, check::Kind kind, std::string where) {
@@ -77,7 +77,7 @@ bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
   return !b.launch->shared_cells || check_cluster_races(w, r, target, lanes);
 }
 
-// Some lanes' addresses name a block: each block's lanes by themselves.
+// Resolves addresses that name blocks: the lanes of each block separately.
 bool resolve_named(Warp& w, Request& r, LaneMask lanes) {
   Request part = r;
   for (LaneMask todo = lanes; todo != 0;) {
@@ -137,7 +137,7 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
     if (r.unwritten != 0 && (b.async || b.cluster != nullptr) &&
         !check_not_under_way(w, r, b, r.unwritten & lanes))
       return false;
-    // What an atomic has read in full is written already.
+    // Bytes that an atomic has read completely are already written.
     if (r.writes && !(r.reads && r.unwritten == 0) &&
         !stays_written(r, shadow, e.low, e.high - e.low + r.size))
       each(lanes, [&](int i) {

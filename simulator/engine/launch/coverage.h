@@ -1,10 +1,10 @@
-// What the threads of a module's kernels have executed, over all launches that were given its table
-// (LaunchConfig::coverage).
+// Counts what the threads of a module's kernels have executed, over all launches that were given
+// this table (LaunchConfig::coverage).
 //
-// Counts are of threads: a warp of 32 lanes that executes an instruction together counts 32. Each
-// host thread of a launch has a part of the table to itself, so that counting costs no atomic
-// operation. Two launches must not run at the same time and count into one table; by turns they may
-// (running.h), and clear() must wait until they have ended.
+// The counts are of threads: a warp of 32 lanes that executes an instruction together counts 32.
+// Each host thread of a launch has its own part of the table, so counting needs no atomic
+// operation. Two launches must not run at the same time and count into one table, but they may run
+// in turns (running.h). Call clear() only after they have ended.
 #pragma once
 
 #include <bit>
@@ -24,16 +24,17 @@ namespace lockstep::engine {
 
 class Module;
 
-// Of one operation. Where it has no guard, all that reached it have run it.
+// The counts of one operation. Without a guard, every thread that reached it also executed it.
 struct OperationCoverage {
-  std::uint64_t reached = 0;  // threads that came to it
-  std::uint64_t ran = 0;      // those whose guard was true
-  bool partial = false;  // a warp with fewer than 32 threads came to it: the last of a block whose
-                         // size is no multiple of 32
-  bool parted = false;   // some threads of a warp came to it while others were elsewhere or had
-                         // ended, or its guard was true for some alone
+  std::uint64_t reached = 0;  // threads that reached it
+  std::uint64_t ran = 0;      // threads whose guard was true
+  bool partial = false;  // a warp with fewer than 32 threads reached it: the last one of a block
+                         // whose size is no multiple of 32
+  bool parted = false;   // some threads of a warp reached it while others were elsewhere or had
+                         // ended, or the guard was true for some only
 
-  // For the lanes `mask` of a warp with the threads `exists`; `ran_by` those with a true guard.
+  // Counts one execution by the lanes `mask` of a warp whose threads are `exists`; the guard was
+  // true for `ran_by`.
   void note(program::LaneMask mask, program::LaneMask ran_by, program::LaneMask exists) {
     reached += static_cast<unsigned>(std::popcount(mask));
     ran += static_cast<unsigned>(std::popcount(ran_by));
@@ -52,11 +53,11 @@ class Coverage {
         tables;  // threads that went to each target of a branch table: as Program::tables
   };
 
-  // Makes room for launches on that many host threads; what has been counted stays.
+  // Makes room for launches on that many host threads. Keeps the counts.
   void prepare(const program::Program& program, std::size_t host_threads);
   Part& part(std::size_t host_thread) { return parts_[host_thread]; }
 
-  // Over all host threads; nothing before the first launch.
+  // The sum over all host threads; zero before the first launch.
   OperationCoverage operation(std::uint32_t pc) const;
   std::uint64_t jumps(std::uint32_t table, std::uint32_t entry) const;
   void clear() { parts_.clear(); }
@@ -65,15 +66,16 @@ class Coverage {
   std::deque<Part> parts_;
 };
 
-// The same for people and files: by the functions and instructions of the PTX.
+// The rest of this file lists the counts by the functions and instructions of the PTX, for reports
+// and files.
 
 struct SourcePlace {
-  std::string file;  // as the compiler was given it; empty without line information
+  std::string file;  // as it was passed to the compiler; empty without line information
   int line = 0;
   int column = 0;
 };
 
-// A function that was inlined, and by which calls: the one of itself first.
+// An inlined function and the chain of calls that inlined it, innermost first.
 struct InlinedPlace {
   std::string function;  // mangled
   std::vector<SourcePlace> calls;
@@ -86,13 +88,13 @@ struct InstructionCoverage {
   int inlined = -1;      // index into ModuleCoverage::inlined; -1: the function's own
   bool guarded = false;  // @%p
   OperationCoverage count;
-  std::vector<std::uint64_t> jumps;  // of brx.idx: threads that went to each target
+  std::vector<std::uint64_t> jumps;  // for brx.idx: threads that went to each target
 };
 
 struct FunctionCoverage {
   std::string name;  // as in the PTX (mangled)
   bool is_kernel = false;
-  std::uint32_t text = 0;  // which of the PTX texts that load_module was given
+  std::uint32_t text = 0;  // index of its PTX text among those passed to load_module
   std::vector<InstructionCoverage> instructions;
 };
 
@@ -101,7 +103,7 @@ struct ModuleCoverage {
   std::vector<InlinedPlace> inlined;
 };
 
-// Of all functions of the module, those that no thread has reached too.
+// The coverage of all functions of the module, also of those that no thread has reached.
 ModuleCoverage coverage_of(const Module& module, const Coverage& coverage);
 
 }  // namespace lockstep::engine

@@ -1,5 +1,5 @@
-// Threads of the simulated GPU's own that wait for work. None of them writes what a kernel waits
-// for.
+// The number of the simulated GPU's own threads that wait for work. None of them writes memory that
+// a kernel polls.
 #pragma once
 
 #include <atomic>

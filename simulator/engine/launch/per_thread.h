@@ -1,7 +1,7 @@
-// Storage of a host thread that outlives the program's own. The main thread's `thread_local`
-// variables are destroyed before global objects are, whose destructors may call CUDA; a thread's
-// are destroyed in the reverse order of their making, so that one made early may call CUDA after
-// all that were made late are gone.
+// Storage of a host thread that outlives the program's own storage. The main thread's
+// `thread_local` variables are destroyed before global objects, whose destructors may call CUDA.
+// Other threads destroy theirs in reverse order of construction, so an early one may call CUDA
+// after all later ones are gone.
 #pragma once
 
 #include <pthread.h>
@@ -10,12 +10,12 @@
 
 namespace lockstep::engine {
 
-// The calling thread's T, made when first asked for. It is destroyed after the thread's variables,
-// and never where the process ends first. Throws std::bad_alloc where the process has no key left
-// for it.
+// The calling thread's T, constructed at the first call. It is destroyed after the thread's own
+// variables, and not at all if the process ends first. Throws std::bad_alloc if the process has no
+// pthread key left.
 template <class T>
 T& per_thread() {
-  // No destructor, hence there as long as the thread.
+  // Has no destructor, so it is valid as long as the thread.
   thread_local T* mine = nullptr;
   if (mine != nullptr) return *mine;
   static const pthread_key_t key = [] {

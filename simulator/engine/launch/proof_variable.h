@@ -1,4 +1,4 @@
-// LOCKSTEP_PROOF for programs without the runtime: tests, fuzzers and differential programs.
+// Reads LOCKSTEP_PROOF, for programs without the runtime: tests, fuzzers and differential programs.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,8 @@
 
 namespace lockstep::engine {
 
-// off without the variable. A word that is none of off, on and compare ends the process with 2.
+// Returns kOff if the variable is not set. A value other than off, on or compare ends the process
+// with exit code 2.
 inline LaunchConfig::Proof proof_by_variable() {
   using Proof = LaunchConfig::Proof;
   const char* const variable = std::getenv("LOCKSTEP_PROOF");

@@ -1,4 +1,4 @@
-// A launch that is under way: it can be put aside while it waits, and go on later.
+// A launch that is under way: it can be suspended while it waits, and continued later.
 //
 //   Running running(kernel, config, memory);
 //   while (running.advance() == Running::State::kStill) {
@@ -6,9 +6,9 @@
 //   }
 //   const Outcome outcome = running.finish();
 //
-// Several launches on one memory may be under way. One runs at a time: advance(), fail() and
-// finish() of all of them are called by turns. Blocks of the launch that advances use as many host
-// threads as its config allows; none runs between the calls.
+// Several launches on one memory may be under way, but only one runs at a time: the caller must not
+// overlap their calls of advance(), fail() and finish(). advance() runs blocks on as many host
+// threads as the config allows. No block runs between calls.
 #pragma once
 
 #include <cstdint>
@@ -25,53 +25,55 @@ namespace lockstep::engine {
 class Running {
  public:
   enum class State : std::uint8_t {
-    kDone,   // every block has ended, or a finding has ended the launch
-    kStill,  // nothing in the launch changes anything any more, unless memory changes from outside
+    kDone,   // all blocks have ended, or a finding has ended the launch
+    kStill,  // nothing in the launch can change any more unless memory changes from outside
     kSliced  // the budget is used up
   };
 
-  // Begins the launch; no block runs yet. Keeps copies of what the spans of `config` name. What it
-  // points to (ran, coverage, images), the kernel's module and the memory must outlive the launch;
-  // the module's code must not be exchanged. Each launch needs a `ran` of its own; launches of one
-  // module may share `coverage`. `place` must order it neither before nor after others under way.
-  // Throws std::invalid_argument where the kernel is refused, or the cluster does not divide the
-  // grid.
+  // Starts the launch without running a block. Copies what the spans of `config` refer to. Objects
+  // that `config` points to (ran, coverage, images), the kernel's module and the memory must
+  // outlive the launch, and the module's code must not be replaced. Each launch needs a `ran` of
+  // its own; launches of one module may share `coverage`. `place` must not order it before or after
+  // other launches under way. Throws std::invalid_argument if the kernel is refused, or if the
+  // cluster size does not divide the grid.
   Running(const Kernel& kernel, LaunchConfig config, memory::DeviceMemory& memory);
-  // A launch that has not ended is given up: its blocks stop where they are.
+  // Abandons a launch that has not ended: its blocks stop where they are.
   ~Running();
   Running(Running&&) = delete;
 
-  // Runs blocks until the launch is done or still; or, with a budget, until some host thread has
-  // executed so many warp instructions, or some more. Threads that poll memory read it again.
+  // Runs blocks until the launch is kDone or kStill. With a `budget`, also until some host thread
+  // has executed about so many warp instructions. Threads that poll memory read it again.
   State advance(std::uint64_t budget = 0);
 
-  // What follows is of a launch that is still.
+  // The following functions are for a launch that is kStill.
 
-  // Whether threads look at memory that the host sees, and another thread of the host, or, for
-  // registered memory, another process, may have written there since. False only if no other thread
-  // was there when the last advance() began; of the first advance() that is not known.
+  // Whether threads poll memory that the host sees, and another host thread (for registered memory:
+  // another process) may have written there since. Returns false only if no other thread existed
+  // when the last advance() started. At the first advance() this is not known.
   bool host_may_help() const;
-  // Whether it may have informed the host so far of what it did (Outcome::informed_host).
+  // Whether the launch may have informed the host so far (Outcome::informed_host).
   bool informed_host() const;
-  // Another operation has been executed that nothing orders with the launch: what the launch
-  // accesses from here on is compared with it, too (LaunchConfig::concurrent).
+  // Adds an operation that has been executed and is unordered with the launch. The launch's later
+  // accesses are compared with it, too (LaunchConfig::concurrent).
   void also_concurrent(ConcurrentAccess access);
-  // The launch goes on, and the host has waited for what this covers (OperationPlace::host).
+  // Call before the launch continues: the host has waited for the operations in `clock`
+  // (OperationPlace::host).
   void host_knows(std::span<const std::uint32_t> clock);
-  // Whether it may have learnt of that since (Outcome::heard_host).
+  // Whether the launch may have learnt of these operations since (Outcome::heard_host).
   bool heard_host() const;
-  // The launch may have learnt of all operations that this covers, by lane.
+  // The launch may have learnt of all operations in `clock`, by lane.
   void also_known(std::span<const std::uint32_t> clock);
-  // Counts what the launch has changed so far: while it is the same, the launch got nowhere.
+  // A count of the changes that the launch has made. While it stays the same, the launch makes no
+  // progress.
   std::uint64_t changes() const;
-  // The finding that fail() would report: who waits where, and for what.
+  // The finding that fail() would report: which threads wait, where, and for what.
   check::Finding why_still() const;
-  // Nobody will change what it waits for: reports that, with `note` behind the details, and ends
-  // the launch. `host_waits`: the host waits for it, so that memory which the host sees will not
+  // Ends the launch with a finding, because nobody will change what it waits for. `note` follows
+  // the details. `host_waits`: the host waits for the launch, so host-visible memory will not
   // change either: a deadlock.
   void fail(const std::string& note = "", bool host_waits = false);
 
-  // The outcome of a launch that is done. To be called once.
+  // The outcome of a launch that is kDone. Call once.
   Outcome finish();
 
  private:

@@ -1,9 +1,9 @@
-// Where the time of kernels goes, by instruction and by what the simulator did for it: by samples.
+// A sampling profile of kernels: host time by instruction and by activity of the simulator.
 //
 // A separate thread samples every host thread of every launch that has a TimeProfile, about once a
 // millisecond. It adds the time since its last sample to the instruction that it finds there. So
-// short launches count in proportion, and times are of host threads: two that run for a second are
-// two seconds.
+// short launches count in proportion. Times are of host threads: two threads that run for a second
+// count two seconds.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@
 
 namespace lockstep::engine {
 
-// What a host thread does for an instruction.
+// What a host thread is doing for an instruction.
 enum class Doing : std::uint8_t {
-  kLoop,        // chooses warps, fetches instructions, evaluates guards, branches, begins blocks
+  kLoop,        // chooses warps, fetches instructions, evaluates guards, branches, starts blocks
   kArithmetic,  // computes from registers to registers
   kMemory,      // addresses, bounds, alignment, bytes
   kRaces,       // the search for races
-  kInitialisation,   // follows what nobody has written
-  kSynchronisation,  // barriers, fences, waits, and what they order
-  kNothing,          // it does not run
+  kInitialisation,   // tracks uninitialised values
+  kSynchronisation,  // barriers, fences, waits, and the order that they make
+  kNothing,          // not running
 };
 inline constexpr std::size_t kDoings = static_cast<std::size_t>(Doing::kNothing);
 inline constexpr std::array<std::string_view, kDoings> kDoingNames = {
@@ -41,7 +41,7 @@ struct ProfiledInstruction {
   std::array<double, kDoings> seconds{};  // by Doing, of host threads
 };
 
-// Of all launches that were given it. Threads may add at the same time.
+// The sum over all launches that were given this profile. Thread-safe.
 class TimeProfile {
  public:
   void add(const ProfiledInstruction& i) {

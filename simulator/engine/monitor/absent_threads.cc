@@ -11,10 +11,10 @@ namespace lockstep::engine {
 namespace {
 
 constexpr auto kKind = check::Kind::kBarrierDivergence;
-// More places than this are counted, not named.
+// Further places are counted only.
 constexpr std::size_t kMaxPlaces = 3;
 
-// Of the operations of one function, those from which a thread can come to `goal`, by pc - entry.
+// For each operation of a function, by pc - entry: whether a thread can reach `goal` from it.
 std::vector<bool> can_reach(const Program& program, const Function& function, std::uint32_t goal) {
   std::vector<bool> reaches(function.end - function.entry);
   const auto known = [&](std::uint32_t pc) {
@@ -44,8 +44,8 @@ std::vector<bool> can_reach(const Program& program, const Function& function, st
   return reaches;
 }
 
-// The branches on whose one side the barrier lies and on whose other only the exit does. Which of
-// several a thread took is not known.
+// The branches that lead to the barrier on one side only and to the exit on the other. If there are
+// several, it is not known which one a thread took.
 std::vector<std::uint32_t> parting_branches(const Program& program, std::uint32_t barrier,
                                             std::uint32_t exit) {
   const Function& function = program.function_at(barrier);
@@ -64,7 +64,7 @@ std::vector<std::uint32_t> parting_branches(const Program& program, std::uint32_
   return branches;
 }
 
-// "a.cu:3 (ret), a.cu:7 (ret) and 2 more places", a source line once.
+// "a.cu:3 (ret), a.cu:7 (ret) and 2 more places": each source line once.
 std::string places(const Program& program, const std::vector<std::uint32_t>& operations) {
   std::vector<check::Site> sites;
   for (const std::uint32_t pc : operations) {
@@ -99,8 +99,8 @@ std::string where_they_left(const Program& program, std::uint32_t barrier,
   return s;
 }
 
-// Where the kernel's own frame stands when a split of it, or of a function that it calls, stands at
-// the split's operation.
+// The pc of the kernel's own frame that corresponds to the split's operation: the operation itself,
+// or the call that leads to it.
 std::uint32_t place_in_kernel(const Warp& w, const WarpSplit& split) {
   std::uint32_t pc = split.pc;
   for (const Frame* f = &w.control->frames[split.frame]; f->caller >= 0;

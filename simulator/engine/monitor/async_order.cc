@@ -39,7 +39,7 @@ check::Finding misuse_of(const Warp& w, std::uint32_t pc, int lane, const Shared
   return f;
 }
 
-// What is on its way to a block and comes with an mbarrier object of the pair's other block.
+// Unfinished copies to a block that complete with an mbarrier object of the pair's other block.
 std::vector<const Mbarrier::Arriving*> coming_with_partner(const Block& b) {
   std::vector<const Mbarrier::Arriving*> all;
   const std::uint32_t partner = b.cluster_rank ^ 1;

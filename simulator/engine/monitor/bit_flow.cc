@@ -11,7 +11,7 @@ using program::Bitwise;
 
 constexpr Bits kAll = ~Bits{0};
 
-// The `count` lowest.
+// The `count` lowest bits.
 Bits low(std::uint32_t count) { return count >= 64 ? kAll : (Bits{1} << count) - 1; }
 
 std::uint32_t constant_word(const Warp& w, Slot s) { return *source<std::uint32_t>(w, s); }
@@ -23,12 +23,12 @@ Bits value_of(const Warp& w, const Op& op, Slot s, int lane) {
   return value;
 }
 
-// By a constant number of bits.
+// A shift by a constant number of bits.
 PassedBits shifted(const Warp& w, const Op& op, Bits bits, bool left, bool is_signed = false) {
   const std::uint32_t width = 8u * op.register_bytes,
                       by = std::min(constant_word(w, op.src[1]), width);
   bits &= low(width);
-  // What comes in from above repeats the sign.
+  // Bits shifted in from above are copies of the sign.
   const Bits sign =
       is_signed && by != 0 && (bits >> (width - 1) & 1) != 0 ? low(width) & ~low(width - by) : 0;
   if (by >= width) return {sign, sign != 0};
@@ -36,7 +36,7 @@ PassedBits shifted(const Warp& w, const Op& op, Bits bits, bool left, bool is_si
   return {moved, sign != 0 || by % 8 != 0};
 }
 
-// bfe from a constant place, of a constant length (PTX ISA, bfe).
+// bfe at a constant position, with a constant length (PTX ISA, bfe).
 PassedBits extracted(const Warp& w, const Op& op, Bits bits, bool is_signed) {
   const std::uint32_t width = 8u * op.register_bytes, at = constant_word(w, op.src[1]) & 0xff,
                       length = constant_word(w, op.src[2]) & 0xff;
@@ -44,7 +44,8 @@ PassedBits extracted(const Warp& w, const Op& op, Bits bits, bool is_signed) {
   if (length == 0 || (at >= width && !is_signed)) return {};
   bits &= low(width);
   const Bits field = at >= width ? 0 : (bits & low(end)) >> at;
-  // What lies beyond the top of the field repeats its highest bit, of what is there the value's.
+  // Bits above the field repeat its highest bit or, if the field exceeds the value, the value's
+  // highest bit.
   const std::uint32_t highest = at >= width ? width - 1 : end - 1;
   const Bits above =
       is_signed && (bits >> highest & 1) != 0 ? low(width) & ~low(at >= width ? 0 : end - at) : 0;
@@ -52,8 +53,8 @@ PassedBits extracted(const Warp& w, const Op& op, Bits bits, bool is_signed) {
   return {field | above, is_signed || at % 8 != 0 || end % 8 != 0};
 }
 
-// bfi of a constant length to a constant place (PTX ISA, bfi): of the first source the lowest bits,
-// and of the second what lies around them.
+// bfi with a constant length and position (PTX ISA, bfi): the lowest bits of the first source,
+// surrounded by bits of the second.
 PassedBits inserted(const Warp& w, const Op& op, const OperandUse& operand, Bits bits) {
   const std::uint32_t width = 8u * op.register_bytes, at = constant_word(w, op.src[2]) & 0xff,
                       length = constant_word(w, op.src[3]) & 0xff;
@@ -63,7 +64,8 @@ PassedBits inserted(const Warp& w, const Op& op, const OperandUse& operand, Bits
   return {moved | around, moved != 0 && at % 8 != 0, false, field != 0};
 }
 
-// prmt with a constant selection: four bits a byte. The highest one repeats the byte's sign.
+// prmt with a constant selector of four bits for each byte. The highest bit selects the byte's
+// sign.
 PassedBits permuted(const Warp& w, const Op& op, const OperandUse& operand, Bits bits) {
   const std::uint32_t selection = constant_word(w, op.src[2]);
   PassedBits result;
@@ -78,7 +80,8 @@ PassedBits permuted(const Warp& w, const Op& op, const OperandUse& operand, Bits
   return result;
 }
 
-// Between integers. Op::width: bytes of the source's type, which may be narrower than its register.
+// Conversion between integers. Op::width: bytes of the source's type, which may be narrower than
+// its register.
 PassedBits converted(const Op& op, Bits bits, bool is_signed) {
   const std::uint32_t from = 8u * op.width, to = 8u * op.register_bytes;
   bits &= low(from);
@@ -87,8 +90,8 @@ PassedBits converted(const Op& op, Bits bits, bool is_signed) {
   return {bits & low(to)};
 }
 
-// and, or, xor, not. A known bit of the other operand may decide alone, or leave this one's bit as
-// it is.
+// and, or, xor, not. A known bit of the other operand may determine the result alone, or keep this
+// operand's bit unchanged.
 PassedBits bitwise(const Warp& w, const Op& op, const OperandUse& operand, int lane, Bits bits,
                    Bits other) {
   const Bits type = low(8u * op.register_bytes);
@@ -98,7 +101,7 @@ PassedBits bitwise(const Warp& w, const Op& op, const OperandUse& operand, int l
   const Bits beside = value_of(w, op, operand.slot == op.src[0] ? op.src[1] : op.src[0], lane);
   const bool is_and = what == Bitwise::kAnd;
   const Bits kept = bits & ((is_and ? beside : ~beside) | other);
-  // A mask that takes whole bytes away leaves copies of the others.
+  // A mask that removes whole bytes leaves copies of the other bytes.
   const bool masked = is_and && kept != bits_of_bytes(bytes_of_bits(kept));
   return {kept, (kept & other) != 0, masked, !is_and};
 }

@@ -1,9 +1,9 @@
-// Which bits of a result depend on which bits of an operand, for values that nobody wrote.
+// Which bits of a result depend on which uninitialised bits of an operand.
 //
-// Compilers take words apart and put them together: a structure is read as a word, padding and all,
-// and its members are cut out of it by shifts, masks, bfe, prmt and conversions; a bit field is put
-// into its word by a mask and an or, or by bfi. What they cut away must not count, and what they
-// only move or leave where it is must still count as a copy.
+// Compilers take words apart and reassemble them. They read a structure as a word, padding
+// included, and extract its members by shifts, masks, bfe, prmt and conversions. They insert a bit
+// field into its word by a mask and an or, or by bfi. Bits that are cut off must not count. Bits
+// that are only moved or kept must still count as a copy.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ using program::OperandUse;
 using program::ValidityTransfer;
 
 struct PassedBits {
-  std::uint64_t bits = 0;  // of the result that depend on what nobody wrote
-  bool computed = false;   // they are no copies of bits of the operand
-  bool masked =
-      false;  // they are what a mask has left of a byte, and nothing has been put beside them
-  bool merged = false;  // something has
+  std::uint64_t bits = 0;  // of the result: bits that depend on uninitialised bits
+  bool computed = false;   // they are not mere copies of bits of the operand
+  bool masked = false;     // a mask has left them of a byte, and nothing has been merged with them
+  bool merged = false;     // other bits have been merged with them
 };
 
-// Eight bits for each bit of `bytes`, and a bit for each byte of `bits` that is not 0.
+// Conversions between one bit a byte and eight: bits_of_bytes() sets all bits of each byte;
+// bytes_of_bits() sets a bit for each byte that is not 0.
 constexpr std::uint64_t bits_of_bytes(std::uint8_t bytes) {
   std::uint64_t bits = 0;
   for (int k = 0; k < 8; ++k) bits |= (bytes >> k & 1) != 0 ? std::uint64_t{0xff} << 8 * k : 0;
@@ -36,9 +36,9 @@ constexpr std::uint8_t bytes_of_bits(std::uint64_t bits) {
   return static_cast<std::uint8_t>(bytes);
 }
 
-// `bits`: of the operand at `operand`, a source of `op` that counts in this lane, those that nobody
-// wrote; `other`: those of the first two sources' other one. `flow` is neither a store, an atomic
-// nor a decision.
+// The bits that pass from one source of `op` to its result in this lane. `bits`: the uninitialised
+// bits of the source `operand`. `other`: those of the other one of the first two sources. `flow`
+// must not be a store, an atomic or a decision.
 PassedBits pass_bits(const Warp& w, const Op& op, ValidityTransfer flow, const OperandUse& operand,
                      int lane, std::uint64_t bits, std::uint64_t other);
 

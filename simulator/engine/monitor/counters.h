@@ -1,6 +1,6 @@
-// Counts what an access of a warp costs the memory system: 32-byte sectors and 128-byte lines of
-// global memory, extra passes over the banks of shared memory. Counted exactly, wherever an access
-// is executed; a row of lanes costs nothing to count.
+// Counts the cost of a warp's access in the memory system: 32-byte sectors and 128-byte lines of
+// global memory, and extra passes over the banks of shared memory. The counts are exact. Counting a
+// row of lanes takes constant time.
 #pragma once
 
 #include <immintrin.h>
@@ -20,18 +20,18 @@ inline void add_global(Counters& c, bool writes, std::uint64_t sectors, std::uin
   (writes ? c.global_store_lines : c.global_load_lines) += lines;
 }
 
-// Lanes side by side, from `first` on.
+// Lanes access adjacent elements, from `first` on.
 inline void count_global_row(Counters& c, bool writes, std::uint64_t first, std::uint64_t bytes) {
   const std::uint64_t last = first + bytes - 1;
   add_global(c, writes, (last >> 5) - (first >> 5) + 1, (last >> 7) - (first >> 7) + 1);
 }
 
-// The sectors and the lines that lanes touch. Accesses are aligned and of at most a sector, so each
-// lies in one.
+// The numbers of sectors and lines that lanes access. Accesses are aligned and at most a sector
+// wide, so each lies in one sector.
 struct Touched {
   std::uint64_t sectors, lines;
 };
-// Those of `lanes` and the sector `first`.
+// The sectors of `lanes`, and the sector `first`.
 inline __attribute__((noinline)) Touched touched_in_any_order(const std::uint64_t* address,
                                                               LaneMask lanes, std::uint64_t first) {
   std::uint64_t found[kWarpSize + 1] = {first};
@@ -47,7 +47,7 @@ inline __attribute__((noinline)) Touched touched_in_any_order(const std::uint64_
 }
 inline Touched touched(const std::uint64_t* address, LaneMask lanes) {
   const std::uint64_t first = address[std::countr_zero(lanes)] >> 5;
-  // Bit i: lane i is in another sector, or line, than the one before it.
+  // Bit i: lane i is in another sector (or line) than the lane before it.
   LaneMask sectors = 0, lines = 0;
   if (lanes != kAllLanes) {
     std::uint64_t previous = first;
@@ -87,7 +87,7 @@ inline Touched touched(const std::uint64_t* address, LaneMask lanes) {
   return touched_in_any_order(address, sectors, first);
 }
 
-// `low`, `high`: the lowest and the highest of these addresses.
+// `low`, `high`: the lowest and the highest address of the lanes.
 inline void count_global(Counters& c, bool writes, const std::uint64_t* address, LaneMask lanes,
                          std::uint64_t low, std::uint64_t high) {
   if (low >> 5 == high >> 5) return add_global(c, writes, 1, 1);
@@ -100,8 +100,8 @@ inline void add_shared(Counters& c, bool writes, std::uint64_t conflicts) {
   (writes ? c.shared_store_bank_conflicts : c.shared_load_bank_conflicts) += conflicts;
 }
 
-// 32 banks of four bytes; 8- and 16-byte accesses go in two and four passes over the lanes; the
-// same word costs nothing more.
+// 32 banks of four bytes. 8- and 16-byte accesses take two and four passes over the lanes. Several
+// accesses to one word cost no more than one.
 template <class Address>
 inline void count_shared(Counters& c, bool writes, const Address* address, std::uint32_t size,
                          LaneMask lanes) {
@@ -111,7 +111,7 @@ inline void count_shared(Counters& c, bool writes, const Address* address, std::
   std::uint64_t conflicts = 0;
   for (int p = 0; p < passes; ++p) {
     std::uint32_t words[kWarpSize];    // in the order of the lanes
-    alignas(32) LaneMask in_bank[32];  // which of them are the different ones of each bank
+    alignas(32) LaneMask in_bank[32];  // indices into `words`: the different words of each bank
     for (int b = 0; b < 32; b += 8)
       _mm256_store_si256(reinterpret_cast<__m256i*>(in_bank + b), _mm256_setzero_si256());
     int n = 0;

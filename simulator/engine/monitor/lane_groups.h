@@ -1,4 +1,4 @@
-// Where the lanes of blocks are and what they wait for, in words for a finding.
+// Text for findings: where the lanes of blocks are and what they wait for.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace lockstep::engine {
 
-// Groups of lanes and the lines where they are, for a finding's detail.
+// A list of groups of lanes with the source lines where they are, for the details of a finding.
 class LaneGroups {
  public:
-  // All groups of the block's warps. `who`: words in front of each, for groups of several blocks.
+  // Adds all groups of the block's warps. `who`: a prefix for each, to distinguish several blocks.
   void add(const Block& b, const std::string& who = {});
-  // One indented line a group, each after a line break; the first kMax, and how many more there
-  // are.
+  // One indented line for each group, each after a line break. Lists the first kMax groups and the
+  // number of the others.
   std::string text() const;
 
  private:

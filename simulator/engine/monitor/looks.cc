@@ -18,8 +18,8 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   const bool seen_by_host = a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned ||
                             a.kind == memory::Kind::kRegistered || a.shared;
   const bool strong = r.writes || r.op->as<MemoryFields>().has(kStrong);
-  // Who tries to change the memory, and says so to the GPU's threads alone, takes a lock from one
-  // of them.
+  // An atomic that tries to change memory, with a scope within the GPU, tries to take a lock from
+  // one of the GPU's threads.
   const auto what =
       r.op->action == Action::kAtomic ? r.op->as<AtomicFields>().what() : isa::AtomOp::kNone;
   const bool lock = (what == isa::AtomOp::kCas || what == isa::AtomOp::kExch) &&
@@ -28,7 +28,7 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   Looks& looks = launch.looks;
   if (looks.watch != b.worker->watch) return;
   looks.at_host |= seen_by_host;
-  // Other processes may write there.
+  // Other processes may write to this memory.
   looks.at_registered |= a.kind == memory::Kind::kRegistered || a.shared;
   looks.strongly_elsewhere |= strong && (!seen_by_host || lock);
   if (!seen_by_host || lock) return;

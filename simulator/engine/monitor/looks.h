@@ -1,4 +1,4 @@
-// Where warps look while a launch stands still (run/livelock.h).
+// Records what warps poll while a launch makes no progress (run/livelock.h).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace lockstep::engine {
 
-// The warp accesses `address` in `a` while Worker::watch says that all stand still.
+// The warp accesses `address` in `a` while Worker::watch is set, that is, while nothing in the
+// launch changes.
 void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint64_t address);
 
 }  // namespace lockstep::engine

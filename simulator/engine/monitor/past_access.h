@@ -1,4 +1,4 @@
-// Accesses of launches before the present one, as messages name them.
+// Accesses of earlier launches, in the form that messages use.
 #pragma once
 
 #include "simulator/check/global_races.h"
@@ -7,7 +7,7 @@
 
 namespace lockstep::engine {
 
-// The access, which is of `launch`.
+// `access` must belong to `launch`.
 PastAccess past_access(const PastLaunch& launch, const check::LaneAccess& access);
 
 }  // namespace lockstep::engine

@@ -1,6 +1,7 @@
-// Progress: a thread that waits can go on only after a change of memory, or of state that orders
-// threads. All of these are counted here. While the count stands still, threads that repeat
-// themselves do so for ever (run/livelock.h): a change that is not counted is a false deadlock.
+// Counts progress. A waiting thread can continue only after a change of memory, or of state that
+// orders threads. All such changes are counted here. While the count stays the same, threads that
+// repeat themselves do so forever (run/livelock.h). A change that is not counted causes a false
+// deadlock report.
 #pragma once
 
 #include "simulator/engine/state/watched.h"
@@ -8,20 +9,20 @@
 
 namespace lockstep::engine {
 
-// Memory is written. `changed`: false where the bytes stay as they were.
+// Call when memory is written. `changed`: false if the bytes keep their values.
 inline void on_write(Worker& k, bool changed) { k.changes.value_ += changed; }
 inline void on_write(Worker& k) { on_write(k, true); }
-// Memory to be written that is no bytes of the host's: tensor memory.
+// Gives write access to memory that is not made of host bytes: tensor memory.
 template <class T>
 T& on_write(Worker& k, Watched<T>& memory) {
   on_write(k);
   return memory.value_;
 }
 
-// Something happens that another thread, or the same one later, can find out about and that is
-// neither memory nor a register: time passes, text is printed.
+// Call for an observable change that is neither memory nor a register: time passes, text is
+// printed.
 inline void on_order(Worker& k) { ++k.changes.value_; }
-// State by which threads wait for one another, to be changed.
+// Gives write access to state by which threads wait for each other.
 template <class T>
 T& on_order(Worker& k, Watched<T>& state) {
   on_order(k);

@@ -32,7 +32,7 @@ std::string hexadecimal(std::uint64_t value) {
   return text;
 }
 
-// The proof that findings are held against; nullptr: they are findings, whatever was proved.
+// The proof to compare findings with. nullptr: they are reported as usual.
 const proof::Certificate* compared(const Warp& w) {
   const Launch& launch = *w.block->launch;
   return launch.config->proof == LaunchConfig::Proof::kCompare ? launch.certificate.get() : nullptr;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kFencesKept = 16;
 
-// An access, whichever of the two searches for races knows it.
+// A recorded access, from either search for races.
 struct Accessor {
   std::uint32_t thread = 0, pc = 0, epoch = 0, clock = 0;
 };
@@ -34,7 +34,7 @@ std::optional<Accessor> accessor_of(const Block& b, const std::optional<check::L
   return Accessor{a->record.warp * 32u + a->lane, a->record.pc, a->record.epoch, a->record.clock};
 }
 
-// Who wrote last.
+// The last write.
 std::optional<Accessor> writer_of(const Block& b, std::uint32_t offset) {
   if (b.launch->shared_cells)
     return accessor_of(b, b.worker->races->write_if_any(b.cells[offset >> 2], offset & 3));
@@ -42,7 +42,7 @@ std::optional<Accessor> writer_of(const Block& b, std::uint32_t offset) {
   return stamp ? std::optional(accessor_of(*stamp)) : std::nullopt;
 }
 
-// One of those who have read since.
+// A read since the last write.
 std::optional<Accessor> reader_of(const Block& b, std::uint32_t offset) {
   if (b.launch->shared_cells)
     return accessor_of(b, b.worker->races->read_if_any(b.cells[offset >> 2], offset & 3));
@@ -55,7 +55,7 @@ bool reads_by_the_generic_proxy(const Op& op) {
          op.action == Action::kLoadFragment;
 }
 
-// Bytes that a copy put there never were in the other proxy.
+// Bytes that a copy wrote were never in the generic proxy.
 bool writes_asynchronously(const Op& op) {
   return op.action == Action::kBulkCopy || op.action == Action::kTensorCopy;
 }
@@ -95,7 +95,7 @@ bool fenced_by_any(const Block& b) {
   return false;
 }
 
-// After an access by one of its own threads.
+// Whether the owner has executed a proxy fence after the access of one of its own threads.
 bool fenced_by_owner(const Block& owner, const Accessor& access) {
   if (!owner.async) return false;
   for (std::uint32_t warp = 0; warp < owner.warps.size(); ++warp) {
@@ -108,7 +108,8 @@ bool fenced_by_owner(const Block& owner, const Accessor& access) {
   return false;
 }
 
-// A number for who wrote the 128 bytes last; 0: nobody in this launch. `write`: one of them.
+// A number that identifies the last writers of the 128 bytes; 0: nobody wrote them in this launch.
+// `write`: one of these writes.
 std::uint64_t writers_of(Worker& k, std::uint64_t address, check::LaneAccess& write) {
   std::uint64_t all = 0;
   for (std::uint64_t at = address; at < address + memory::TensorMap::kBytes; at += 4) {
@@ -155,7 +156,7 @@ bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t addres
          check_proxy_fence(w, pc, lane, b, address & kOffsetMask, size);
 }
 
-// The first of the bytes that an ordinary store left without a fence before this copy.
+// The first byte that an ordinary store wrote without a fence before this copy.
 std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std::uint32_t first,
                                            std::uint32_t size) {
   Block& b = *w.block;
@@ -171,8 +172,8 @@ std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std:
   return std::nullopt;
 }
 
-// The first of the bytes that an ordinary load of the block itself read without a fence since, and
-// who read it.
+// The first byte that an ordinary load of the block itself read without a fence since, and that
+// load.
 std::optional<std::pair<std::uint32_t, Accessor>> byte_read_unfenced(const Warp& w, int lane,
                                                                      std::uint32_t first,
                                                                      std::uint32_t size) {
@@ -216,7 +217,7 @@ std::optional<check::Finding> overwritten_without_fence(Warp& w, std::uint32_t p
   if (!w.block->launch->check_races || !shared_place(w, isa::Space::kSharedCluster, address, place))
     return std::nullopt;
   if (shared_range(*w.block->launch, place.offset, place.offset + size) == nullptr)
-    return std::nullopt;  // its access is reported
+    return std::nullopt;  // the race has been reported
   const auto reported = [&] { return already_reported(w, check::Kind::kMissingProxyFence, pc); };
   if (const auto offset = unfenced_byte(w, lane, *place.block, place.offset, size)) {
     if (reported()) return std::nullopt;

@@ -29,16 +29,16 @@ namespace {
 using check::GlobalRaces;
 using isa::Space;
 
-// The other side of a race, as both searches know it.
+// The other side of a race, in the form that both searches provide.
 struct Opponent {
   std::uint32_t pc = 0;
   std::uint64_t position = 0;  // of its block in the schedule
   Dim3 block, thread;
-  std::uint32_t linear = 0;  // its thread's number in the block, of shared memory
+  std::uint32_t linear = 0;  // shared memory: the thread's number in the block
   bool same_block = true, same_warp = false;
   bool is_write = false, is_strong = false;
-  std::optional<PastAccess> past;  // of a launch before this one
-  bool of_family = false;          // ... of the same family (check/launch_order.h)
+  std::optional<PastAccess> past;  // set if it belongs to an earlier launch
+  bool of_family = false;          // that launch is of the same family (check/launch_order.h)
 };
 
 check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address,
@@ -60,9 +60,8 @@ check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address
   return a;
 }
 
-// Whether a write by `lane` changes nothing: threads that write the same value do no harm today,
-// and it is worth knowing all the same. What was recorded before this write has been written to
-// memory, too.
+// Whether a write by `lane` changes nothing. Threads that write the same value do no harm, but the
+// race is reported as information. Earlier recorded writes are already in memory.
 bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& other) {
   if (!r.writes || r.reads || !other.is_write || other.is_strong) return false;
   if (r.brings != nullptr)
@@ -80,8 +79,8 @@ check::Side side_of(Warp& w, const Request& r) {
   return side;
 }
 
-// Whether one side is a plain read whose value a compare-and-swap compares with, and the other is
-// atomic: the guess with which loops around a compare-and-swap begin. A stale one only makes it
+// Whether one side is a plain read whose value a compare-and-swap compares with, and the other side
+// is atomic. Loops around a compare-and-swap start with such a guess; a stale guess only makes it
 // fail.
 bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
   const auto& guesses = w.block->program->guesses;
@@ -91,10 +90,11 @@ bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
   return mine || theirs;
 }
 
-// What harm a race does: none that shows today, and then it is information.
+// The harm that a race does. kSameValue and kGuess do none on today's hardware, and are
+// information.
 enum class Harm { kSome, kSameValue, kGuess };
 
-// Whether one side is a bulk copy that reads its source, in shared memory.
+// Whether one side is a bulk copy that reads its source in shared memory.
 bool reads_source(const Warp& w, const Request& r, Space space, const Opponent& other) {
   const auto copies = [&](std::uint32_t pc) {
     const Action action = w.block->program->ops[pc].action;
@@ -120,7 +120,7 @@ const char* advice(const Opponent& other, Harm harm) {
          "sides, a barrier of the grid or two kernels would.";
 }
 
-// Whether both sides are of one source line and only one of them writes, as in `*p += 1`.
+// Whether both sides are on one source line and only one of them writes, as in `*p += 1`.
 bool may_be_an_update(const Request& r, const Opponent& other, const check::Site& mine,
                       const check::Site& theirs) {
   return !other.past && r.writes != other.is_write && mine.line > 0 && mine.line == theirs.line &&
@@ -155,7 +155,7 @@ check::RaceShape race_shape(const Block& b, const Request& r, const Opponent& o)
                                                     : check::RaceShape::kOther;
 }
 
-// False: the launch ends.
+// Returns false if the launch ends.
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space,
                                            std::string where, const Opponent& o) {
   Block& b = *w.block;
@@ -169,7 +169,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   if (shape != check::RaceShape::kOther && !benign &&
       known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown))
     return true;
-  // Once a site says it all, and a loop may come here very often.
+  // One report for a site is sufficient; a loop may repeat it very often.
   if (benign ? !first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kInformation)
              : already_reported(w, check::Kind::kRace, r.pc))
     return true;
@@ -195,9 +195,9 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
     goes_on ? report(b, std::move(f)) : report(w, std::move(f));
     return goes_on;
   }
-  // Which of two blocks came first is up to the host's threads. The finding names the write first,
-  // and of two writes the one that stands first in the program; it counts for the block that is
-  // later in the schedule, as if blocks ran one after another.
+  // The host's thread schedule decides which of two blocks came first. So the finding names the
+  // write first, and of two writes the one that is first in the program. It counts for the block
+  // that is later in the schedule, as if blocks ran one after another.
   const check::Access mine = f.access;
   if (o.is_write && (!r.writes || o.pc < r.pc || (o.pc == r.pc && o.position < b.position))) {
     f.access = other;
@@ -262,8 +262,8 @@ void store(Warp& w, Request& r, LaneMask lanes) {
   r.stored |= lanes;
 }
 
-// Weak accesses of four bytes to shared memory, a run of lanes at a time, as far as none may race.
-// The lanes that are recorded, and have stored.
+// Weak accesses of four bytes to shared memory, by runs of lanes, until one may race. Returns the
+// lanes that are recorded and have stored.
 LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
   check::SharedRaces& races = w.block->races;
   alignas(64) std::uint32_t at[kWarpSize];
@@ -286,8 +286,9 @@ LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
   return done;
 }
 
-// The lanes of a run that are recorded, and have stored. What is known of its cells may change on
-// the way, as where a halo meets its neighbour; many parts are no cheaper than their lanes.
+// The lanes of a run that are recorded and have stored. Cells may change within a run, as where a
+// halo meets its neighbour; then the run is recorded in parts. Many parts are no cheaper than
+// single lanes.
 LaneMask record_parts(Warp& w, Request& r, LaneRun left, check::GlobalCell* cell,
                       GlobalRaces::Access& access) {
   GlobalRaces& races = *w.block->worker->races;
@@ -309,7 +310,7 @@ LaneMask record_parts(Warp& w, Request& r, LaneRun left, check::GlobalCell* cell
   return done;
 }
 
-// The same for cells, strong accesses included.
+// As record_runs(), for cells, strong accesses included.
 template <class CellsOf>
 LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& access,
                       CellsOf cells_of) {
@@ -339,7 +340,8 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
   return done;
 }
 
-// The granules of [first, last], each with its bytes, a bit each. `cell` belongs to the first one.
+// Visits the granules of [first, last], each with its accessed bytes as a mask. `cell`: that of the
+// first granule.
 template <class Visit>
 void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* cell, Visit visit) {
   for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
@@ -349,8 +351,8 @@ void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* ce
   }
 }
 
-// What a cell holds or has held: without its lock, while other host threads may write it. By
-// assembly, since for C++ that would be a data race; the value may serve as a hint alone.
+// A present or earlier value of a cell, read without its lock while other host threads may write
+// it. Uses assembly, since for C++ that would be a data race. The value may serve as a hint only.
 check::GlobalCell glimpse(const check::GlobalCell& cell) {
   static_assert(sizeof cell == sizeof(std::uint64_t));
   std::uint64_t bits = 0;
@@ -360,8 +362,8 @@ check::GlobalCell glimpse(const check::GlobalCell& cell) {
   return std::bit_cast<check::GlobalCell>(bits);
 }
 
-// Cells of scattered lanes, and what they name, lie in other cache lines each: all are asked for
-// before the first is waited for.
+// The cells of scattered lanes, and the records they name, lie in different cache lines. Prefetches
+// all of them before the first is used.
 template <class CellsOf>
 void fetch_ahead(const GlobalRaces& races, const Request& r, LaneMask lanes, CellsOf cells_of) {
   const check::GlobalCell* cells[kWarpSize];
@@ -375,7 +377,7 @@ void fetch_ahead(const GlobalRaces& races, const Request& r, LaneMask lanes, Cel
   });
 }
 
-// Each lane's access to its cells, and its store while nobody else can look.
+// Each lane's access to its cells, and its store, under the lock.
 template <class CellsOf, class Where>
 bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
   Block& b = *w.block;
@@ -409,7 +411,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   return good;
 }
 
-// Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4).
+// Lanes whose compare-and-swap finds another value: it reads and writes nothing (PTX ISA 8.4).
 LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
   const Op& op = *r.op;
   if (!r.reads || !r.writes || op.action != Action::kAtomic ||
@@ -425,9 +427,9 @@ LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
   return failing;
 }
 
-// `check` for the lanes that write and for those of failing swaps, which read. When other host
-// threads may change memory before the operation itself
-// (`shared`), nobody knows which of these it will be, and it is left out.
+// Calls `check` for the lanes that write, and for those of failing swaps, which only read.
+// `shared`: other host threads may change memory before the operation itself. Then nobody knows
+// which swaps will fail, and the distinction is omitted.
 template <class Check>
 bool check_swaps(Warp& w, Request& r, LaneMask lanes, bool shared, Check check) {
   const LaneMask failing = failing_swaps(w, r, lanes);
@@ -450,7 +452,7 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   }
   bool good = true;
   check::SharedRaces::Conflict c;
-  // Matrices, above all, and whatever is accessed of granules of a byte.
+  // Mostly matrices, and accesses to granules of one byte.
   const std::uint32_t granules = r.size >> b.races.shift(), step = 4u << b.races.shift();
   const bool fours = !strong && granules >= 4 && granules % 4 == 0;
   const check::Side side = side_of(w, r);
@@ -508,8 +510,8 @@ bool host_sees(const Warp& w, const Request& r, LaneMask lanes) {
   return a != nullptr && (a->kind == memory::Kind::kManaged || a->kind == memory::Kind::kPinned);
 }
 
-// A strong write to memory that the host sees, or any write behind a fence: the host may learn by
-// it of what the kernel did.
+// A strong write to memory that the host sees, or any write after a fence: the host may thereby
+// learn what the kernel did.
 void note_host_informed(Warp& w, const Request& r, LaneMask lanes) {
   std::atomic<bool>& informed = w.block->launch->informed_host;
   if (r.writes && (is_strong(r) || w.block->races.has_fenced_in(w.index)) &&
@@ -517,7 +519,7 @@ void note_host_informed(Warp& w, const Request& r, LaneMask lanes) {
     informed.store(true, std::memory_order_relaxed);
 }
 
-// A strong read of such memory: the host may have written there after it had waited for something.
+// A strong read of such memory: the host may have written there after it had waited for operations.
 void note_host_heard(Warp& w, const Request& r, LaneMask lanes) {
   check::Hearing* const hearing = w.block->launch->hearing.get();
   if (hearing != nullptr && r.reads && is_strong(r) && !hearing->has_heard() &&
@@ -572,7 +574,7 @@ check::Access access_to_shared(const Block& owner, std::uint32_t thread, std::ui
 
 void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Worker& k = *w.block->worker;
-  // Shared memory of a cluster's blocks is read by one host thread.
+  // One host thread runs all blocks of a cluster, so their shared memory needs no observe().
   if (k.races == nullptr || !k.races->parallel() ||
       static_cast<check::Scope>(op.scope) == check::Scope::kBlock)
     return;
@@ -611,8 +613,9 @@ void accessed_as_one(Warp& w) {
   if (w.block->launch->check_races) w.block->races.accessed_as_one(w.index);
 }
 
-// Arrivals at an mbarrier object, and waits for it, have .cta scope unless they name another, and
-// programs let other blocks of the cluster arrive so: their scopes count as wide enough.
+// Arrivals at an mbarrier object, and waits for it, have .cta scope unless they name another.
+// Programs nevertheless let other blocks of the cluster arrive with that scope, so their scopes
+// count as wide enough.
 void release_to(Warp& w, LaneMask lanes, Mbarrier& object) {
   Block& b = *w.block;
   if (!b.launch->check_races) return;

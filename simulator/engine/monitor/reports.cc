@@ -34,7 +34,7 @@ check::Site site_of(const Program& program, std::uint32_t pc) {
     site.line = origin.source.line;
     if (origin.source.inlined_at >= 0 &&
         origin.source.inlined_at < static_cast<int>(source.inline_sites.size())) {
-      // The outermost caller is where the reader's own code is.
+      // The outermost caller is in the reader's own code.
       const ptx::InlineSite* s = &source.inline_sites[origin.source.inlined_at];
       while (s->caller.inlined_at >= 0 &&
              s->caller.inlined_at < static_cast<int>(source.inline_sites.size())) {
@@ -95,7 +95,7 @@ check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check
 void report_at(Block& b, std::uint64_t position, check::Finding finding) {
   const bool error = finding.severity == check::Severity::kError && !finding.survived;
   Launch& launch = *b.launch;
-  // The blocks of a cooperative grid wait for one another: what ends one ends all.
+  // The blocks of a cooperative grid wait for each other: a finding that ends one ends all.
   if (launch.config->cooperative) position = 0;
   {
     std::lock_guard lock(launch.mutex);
@@ -197,15 +197,15 @@ bool report_unless_suppressed(Warp& w, check::Finding finding) {
 void note_unwritten_store(Warp& w, const Request& r) {
   Block& b = *w.block;
   const memory::DeviceMemory& memory = *b.worker->memory;
-  // Compilers move padding as single bytes; what a program computes in bytes is reported as
-  // information only.
+  // Compilers copy padding as single bytes, so uninitialised values that a program stores as bytes
+  // are information only.
   if (r.op->width == 1) return;
   const std::uint32_t all = static_cast<std::uint32_t>((1ull << r.size) - 1);
   LaneMask lanes = 0;
   for (LaneMask todo = r.invalid; todo != 0; todo &= todo - 1) {
     const int i = std::countr_zero(todo);
     if (!memory.in_window(r.address[i])) continue;
-    // Of a word with bit fields some bits may be missing in every byte.
+    // A word with bit fields may miss some bits in every byte.
     const bool whole =
         r.missing[i] == all && (r.bits == nullptr || (r.bits->lanes >> i & 1) == 0 ||
                                 std::all_of(r.bits->of[i], r.bits->of[i] + r.size,
@@ -265,7 +265,7 @@ std::string describe(const memory::DeviceMemory& memory, std::uint64_t address,
   const auto near = memory.neighbours(address);
   const std::uint64_t past = near.below ? address - near.below->end : ~0ull;
   const std::uint64_t before = near.above ? near.above->begin - address : ~0ull;
-  // Nobody overruns an array by so much: more likely the address is no address at all.
+  // No array is overrun this far: more likely the value is not an address at all.
   constexpr std::uint64_t kFar = std::uint64_t{1} << 32;
   if (std::min(past, before) > kFar) return "no allocation is anywhere near";
   if (near.below && past <= before) {

@@ -13,7 +13,7 @@
 namespace lockstep::engine {
 namespace {
 
-// Whether something orders a lane's access after a wait of another thread of the grid.
+// Whether a lane's access is ordered after a griddepcontrol.wait of another thread of the grid.
 bool after_a_wait(Warp& w, const Request& r, std::uint32_t lane) {
   const check::Side side = side_of(w, *r.op, r.pc, r.writes, false);
   DependentGrids& grids = w.block->launch->dependent_grids;
@@ -29,8 +29,8 @@ bool after_a_wait(Warp& w, const Request& r, std::uint32_t lane) {
   return false;
 }
 
-// The first grid that may still run and that has accessed some of these bytes so that an access now
-// would race with it; nullptr: none.
+// The first grid that may still run and whose accesses to some of these bytes would race with an
+// access now; nullptr if there is none.
 const RunningGrid* conflicting_grid(Warp& w, const Request& r, std::uint64_t address, bool waited) {
   memory::DeviceMemory& memory = *w.block->worker->memory;
   if (!memory.in_window(address)) return nullptr;
@@ -54,8 +54,8 @@ const RunningGrid* conflicting_grid(Warp& w, const Request& r, std::uint64_t add
 }  // namespace
 
 bool check_running_grids(Warp& w, const Request& r, LaneMask lanes) {
-  // A grid's atomics do not race with another's, and how its accesses were made is not known any
-  // more.
+  // Atomics of two grids do not race, and the strength of the other grid's accesses is no longer
+  // known.
   if (r.op->as<MemoryFields>().has(kStrong) || (r.reads && r.writes)) return true;
   lanes &= w.overlapped;
   for (; lanes != 0; lanes &= lanes - 1) {

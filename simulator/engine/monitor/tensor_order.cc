@@ -43,10 +43,10 @@ bool is_fenced_after(const Block& b, const TensorStamp& then, std::uint32_t thre
            fence.known.cover(warp_of(then.thread), then.thread % kWarpSize, then.clock)));
 }
 
-// What is missing between two accesses.
+// The synchronisation that is missing between two accesses.
 struct Missing {
   check::Kind kind = check::Kind::kAsyncOrder;
-  const char *what = nullptr, *advice = nullptr;  // what: nullptr when nothing is
+  const char *what = nullptr, *advice = nullptr;  // nullptr: nothing is missing
 };
 
 constexpr const char *kAfter =
@@ -95,7 +95,7 @@ Missing after_queued(const Block& b, const TensorAccess& a, std::uint32_t thread
           "must come between the two."};
 }
 
-// Whether what a thread of block `of` did at `then` is ordered before what `thread` of `b` does
+// Whether an action at `then` of a thread of block `of` is ordered before what `thread` of `b` does
 // now.
 bool is_before(const Block& b, const Block& of, const TensorStamp& then, std::uint32_t thread) {
   return b.races.ordered_after_block(thread, of.races.block(), then.epoch, warp_of(then.thread),
@@ -105,7 +105,7 @@ bool is_before(const Block& b, const Block& of, const TensorStamp& then, std::ui
 constexpr Missing kUnordered = {check::Kind::kRace, "is not ordered before it",
                                 "Nothing orders the two threads."};
 
-// What `thread` of the partner does now, after an access of block `b` itself.
+// For an access of block `b` itself, and what `thread` of the partner does now.
 Missing before_partner(const Block& b, const TensorAccess& a, std::uint32_t thread) {
   const Block& partner = *partner_of(b);
   if (!is_before(partner, b, a.waited ? *a.waited : a.issued, thread)) return kUnordered;
@@ -132,7 +132,7 @@ Missing between(const Block& b, const TensorAccess& a, const TensorAccess& now) 
     return is_before(b, *partner_of(b), a.issued, thread) ? Missing{} : kUnordered;
   }
   if (!a.is_queued()) {
-    // A warp's own, of one kind, are in order.
+    // A warp's own accesses of one kind are in order.
     if (a.what == now.what && warp_of(a.issued.thread) == warp_of(thread)) return {};
     return after_load_or_store(b, a, thread);
   }
@@ -196,7 +196,8 @@ bool check_allocated(Warp& w, int lane, Block& owner, const TensorRegion& region
   return true;
 }
 
-// What the operations before `commit`, by its thread, have read in shared memory is still there.
+// Whether the shared memory is unchanged that the operations before `commit`, by its thread, have
+// read.
 bool check_operands_kept(Warp& w, Block& b, const TensorCommit& commit) {
   std::vector<TensorOperands>& all = b.tensor->operands;
   bool good = true;
@@ -246,8 +247,8 @@ bool refuse_tensor(Warp& w, int lane, check::Kind kind, std::string where, std::
 
 namespace {
 
-// fence::after_thread_sync by a lane: what the other block of its pair has fenced, and what the
-// lane is ordered after, the warp may count on to be over.
+// fence::after_thread_sync by a lane: accesses that the other block of its pair has fenced, and
+// that the lane is ordered after, are complete for the warp.
 void learn_fences_of_partner(Warp& w, int lane) {
   Block* const partner = partner_of(*w.block);
   if (partner == nullptr || !partner->tensor) return;
@@ -292,7 +293,7 @@ bool access_tensor(Warp& w, int lane, Block& b, std::uint32_t number, const Tens
   if (!b.launch->check_races) return true;
   const TensorAccess& now = t.accesses[number];
   bool good = true;
-  std::uint32_t seen[3] = {};  // met last: most cells have the same
+  std::uint32_t seen[3] = {};  // the last access numbers examined: most cells have the same
   const auto meet = [&](std::uint32_t earlier, std::uint32_t& last) {
     if (!good || earlier == 0 || earlier == last || earlier == number + 1) return;
     last = earlier;
@@ -308,7 +309,7 @@ bool access_tensor(Warp& w, int lane, Block& b, std::uint32_t number, const Tens
   });
   region.each_cell(t, [&](TensorCell& cell) {
     (writes ? cell.written : now.is_queued() ? cell.fed : cell.loaded) = number + 1;
-    // What comes after a write comes after what came before that write.
+    // An access ordered after a write is ordered after everything before that write.
     if (writes) cell.loaded = cell.fed = 0;
   });
   return good;
@@ -350,7 +351,7 @@ bool learn_tensor_arrivals(Warp& w, int lane, const Mbarrier& object) {
     Block& from = b.cluster != nullptr ? *b.cluster->blocks[arrival.rank] : b;
     if (!from.tensor || arrival.commit >= from.tensor->commits.size()) continue;
     TensorCommit& commit = from.tensor->commits[arrival.commit];
-    // Of a warp the latest time counts: a fence must follow that.
+    // Only a warp's latest time counts: a fence must follow it.
     std::vector<TensorStamp>& seen = &from == &b ? commit.seen : commit.seen_by_partner;
     const bool known = std::any_of(seen.begin(), seen.end(), [&](const TensorStamp& s) {
       return warp_of(s.thread) == w.index;

@@ -19,9 +19,9 @@ namespace {
 
 using Role = OperandUse::Role;
 
-// Lanes of a store that reach shared memory of their own block or local memory, by their addresses
-// where the space is generic. A matrix lies in one space as a whole: that of stmatrix in shared
-// memory.
+// Lanes of a store that reach local memory or shared memory of their own block; decided by their
+// addresses if the space is generic. A matrix lies in one space as a whole: stmatrix stores to
+// shared memory.
 LaneMask lanes_into_scratch(const Warp& w, const Op& op) {
   const auto space = static_cast<isa::Space>(op.space);
   if (space == isa::Space::kShared || space == isa::Space::kLocal) return kAllLanes;
@@ -43,14 +43,14 @@ LaneMask lanes_into_scratch(const Warp& w, const Op& op) {
   return lanes;
 }
 
-// No load met it: it is a register that its function reads before it writes it, marked where the
-// function begins.
+// Whether the value comes from a register that its function reads before it writes it, not from a
+// load. Such a register is marked at the entry of the function.
 bool unassigned(const Program& program, const Validity::Word& word) {
   return word.kind != check::Kind::kAsyncOrder && word.pc == program.function_at(word.pc).entry &&
          program.transfers[word.pc] != ValidityTransfer::kLoad;
 }
 
-// The load that met the lane's value, with its address; nullptr: not known.
+// The load that read the lane's uninitialised value, with its address; nullptr: unknown.
 const Validity::Load* load_of(const Warp& w, const Validity::Word& word, int lane) {
   if (word.kind != check::Kind::kUninitialised) return nullptr;
   for (std::int32_t i = w.control->frame; i >= 0; i = w.control->frames[i].caller) {
@@ -63,13 +63,14 @@ const Validity::Load* load_of(const Warp& w, const Validity::Word& word, int lan
   return nullptr;
 }
 
-// The generic address that the lane's value was read from; 0: not known.
+// The generic address from which the lane's value was read; 0: unknown.
 std::uint64_t address_read(const Warp& w, const Validity::Word& word, int lane) {
   const Validity::Load* const load = load_of(w, word, lane);
   return load == nullptr ? 0 : load->address[static_cast<std::size_t>(lane)];
 }
 
-// Where the value was read first, which a store then copied to where `word` says that it was read.
+// The operation that read the value first, before a store copied it to where `word` says that it
+// was read.
 std::uint32_t first_read(const Warp& w, const Validity::Word& word, int lane) {
   const Validity::Load* const load = load_of(w, word, lane);
   return load == nullptr ? Validity::kNoLoad : load->first_pc[static_cast<std::size_t>(lane)];
@@ -86,8 +87,8 @@ void keep_address(Validity& validity, std::uint32_t pc, int lane, std::uint64_t 
   it->first_pc[static_cast<std::size_t>(lane)] = first_pc;
 }
 
-// ", 36 bytes into 's' (element 9, of 4 bytes)" of the memory that the lane's value was read from.
-// Empty where it is not known.
+// ", 36 bytes into 's' (element 9, of 4 bytes)": the memory that the lane's value was read from.
+// Empty if unknown.
 std::string place_read(Warp& w, const Validity::Word& word, int lane) {
   const std::uint64_t address = address_read(w, word, lane);
   const std::string inside = address == 0 ? std::string()
@@ -100,11 +101,11 @@ std::string place_read(Warp& w, const Validity::Word& word, int lane) {
                                            site_of(*w.block->program, first).to_string());
 }
 
-// False: the launch ends. Where it goes on, the value has been reported and counts as written
-// from here: everything computed from it would be reported again.
+// Returns false if the launch ends. If it continues, the value counts as written from here on;
+// otherwise everything computed from it would be reported again.
 bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word, const char* use) {
-  // What one load has met is one mistake however often it is used. A register that nothing was
-  // assigned to is known by its use alone.
+  // The values of one load are one mistake, however often they are used. An unassigned register can
+  // be identified by its use only.
   const bool loaded = !unassigned(*w.block->program, word),
              has_origin = loaded || word.kind == check::Kind::kInactiveLane;
   const std::uint32_t place = has_origin ? origin_pc(word) : pc;
@@ -147,7 +148,7 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
   return !report_unless_suppressed(w, std::move(f));
 }
 
-// Of a selection, the lanes that take its first source.
+// For a selection: the lanes that select its first source.
 LaneMask takes_first(const Warp& w, const Op& op) {
   const auto lanes_with = [&](auto holds) {
     LaneMask m = 0;
@@ -167,7 +168,7 @@ LaneMask takes_first(const Warp& w, const Op& op) {
   return lanes_with([&](int l) { return sign[l] >= 0 || (least != 0 && sign[l] > -least); });
 }
 
-// Lanes in which a predicate, the `n`-th source, is known and decides the operation alone.
+// Lanes in which a predicate, the `n`-th source, is valid and determines the result alone.
 LaneMask decides(const Warp& w, const Frame& frame, const Op& op, int n) {
   const LaneMask value =
       predicate(w, op.src[n]) ^ (op.as<ComputeFields>().negates(n) ? kAllLanes : 0);
@@ -175,9 +176,9 @@ LaneMask decides(const Warp& w, const Frame& frame, const Op& op, int n) {
          ~invalid_lanes(w, frame, op.src[n], kAllLanes);
 }
 
-// Of a comparison that is joined with a predicate, lanes in which it is known and decides alone.
-// The operation is tried with a predicate that decides nothing, and what it has changed is put
-// back.
+// For a comparison that is combined with a predicate: the lanes in which the comparison is valid
+// and determines the result alone. Runs the operation with a neutral predicate, then restores what
+// it has changed.
 LaneMask comparison_decides(Warp& w, const Frame& frame, const Op& op) {
   if (op.dst2 != kNoSlot || op.dst == kNoSlot || is_constant(op.src[2]))
     return 0;  // of a pair, the second holds the opposite
@@ -194,7 +195,7 @@ LaneMask comparison_decides(Warp& w, const Frame& frame, const Op& op) {
   return (deciding ? value : ~value) & ~unknown;
 }
 
-// The lanes whose value of an operand counts.
+// The lanes in which the value of an operand matters.
 LaneMask lanes_that_read(Warp& w, const Frame& frame, const Op& op, ValidityTransfer flow,
                          const OperandUse& use) {
   switch (flow) {
@@ -242,8 +243,7 @@ void keep_addresses(Warp& w, const Request& r, LaneMask lanes) {
 void begin_tracking(Warp& w) {
   if (w.control->tracking) return;
   w.control->tracking = true;
-  // The loop that follows values takes over; a handler that has more to say (reschedule, abort)
-  // goes first.
+  // The tracking loop takes over, unless a handler has set another event (reschedule, abort).
   if (w.event == Event::kNone) w.event = Event::kTrack;
 }
 
@@ -299,7 +299,7 @@ void forget_order_marks(Warp& w, const std::vector<std::uint32_t>& marks) {
 
 void carry_mark(Warp& w, Slot slot, const Frame& from, const Validity::Word& word, LaneMask lanes) {
   std::uint64_t bits[kWarpSize] = {};
-  const Validity::Word met = word;  // it may be the one that is marked, or move
+  const Validity::Word met = word;  // a copy: marking may change or move `word`
   each(met.invalid & lanes, [&](int l) { bits[l] = from.validity->unwritten_bits(word, l); });
   mark_register(w, slot, met.invalid & lanes, lanes, met.pc, met.kind, nullptr, bits);
   Validity::Word* const to =
@@ -434,9 +434,9 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   if (mask == 0) return true;
   const ValidityTransfer flow = program.transfers[pc];
   Validity::Word result;
-  LaneMask merged = 0;  // lanes that put a known value beside an unwritten one
+  LaneMask merged = 0;  // lanes that combine a known value with an unwritten one
   std::uint64_t bits[kWarpSize];
-  LaneMask whole = mask;  // lanes whose sources are all invalid in all bytes
+  LaneMask whole = mask;  // lanes whose sources are invalid in all bytes
   int sources = 0, results = 0;
   bool any = false;
   const OperandUse* const begin = program.uses.data() + program.use_begin[pc];
@@ -452,7 +452,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       whole = 0;
       continue;
     }
-    // A result on its way may be copied; nvcc does so. Anything else is too early.
+    // A pending result may be copied, as nvcc does. Any other use is too early.
     const bool unfinished = v->kind == check::Kind::kAsyncOrder &&
                             flow != ValidityTransfer::kCopy && flow != ValidityTransfer::kExchange;
     const char* const use = u->role == Role::kAddress            ? "the address"
@@ -501,8 +501,8 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   if (flow == ValidityTransfer::kStore || flow == ValidityTransfer::kExchange) return true;
   for (const OperandUse* u = begin; u != end; ++u) results += u->role == Role::kWrite;
   if (flow == ValidityTransfer::kCopy && (sources > 1 || results > 1)) {
-    // A mov that packs or unpacks. Which bytes went where is not followed: what was written in part
-    // counts as written, which may miss a mistake and never makes one up.
+    // A mov that packs or unpacks. The movement of single bytes is not tracked: a partly written
+    // value counts as written. This may miss a mistake but reports no false one.
     result.invalid &= whole | result.derived;
     std::memset(bits, 0xff, sizeof bits);
   }

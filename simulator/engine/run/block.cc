@@ -31,7 +31,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   const std::size_t file = (launch.kernel->file_bytes + 63) & ~std::size_t{63};
   if (b.file_bytes < file * launch.warps) {
     b.register_files = allocate_aligned(file * launch.warps);
-    // Defined contents: vectors compute on lanes that are not there too.
+    // Zeroed, because vector code also computes on lanes that do not exist.
     std::memset(b.register_files.get(), 0, file * launch.warps);
     b.file_bytes = file * launch.warps;
   }
@@ -40,7 +40,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     std::memset(b.shared.written.get(), 0, launch.shared_extent / 8 + 1);
   }
   if (launch.kernel->reserved_shared) {
-    // Libraries find zeros there: cooperative groups initialises none of its barriers.
+    // Libraries expect zeros here: cooperative groups initialises none of its barriers.
     std::memset(b.shared.bytes.get(), 0, kReservedShared);
     std::memset(b.shared.written.get(), 0xff, kReservedShared / 8);
   }

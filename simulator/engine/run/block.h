@@ -1,4 +1,4 @@
-// Blocks that begin.
+// The start of blocks.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace lockstep::engine {
 
-// Makes `block` the one at `position` in the schedule, of `rank` in its cluster; position counts
-// clusters where there are any.
+// Initialises `block` as the one at `position` in the schedule, with `rank` in its cluster. With
+// clusters, position counts clusters.
 void start_block(Block& block, Worker& worker, std::uint64_t position, std::uint32_t rank = 0);
 
 }  // namespace lockstep::engine

@@ -8,11 +8,11 @@
 namespace lockstep::engine {
 namespace {
 
-// Launches of fewer warps are not looked at.
+// Launches of fewer warps are not analysed.
 constexpr std::uint64_t kFewestWarps = 128;
 
-// Instructions of warps that take twenty times as long as a proof. A proof saves a fifth to a half
-// of a launch, so that it pays soon, and one that is of no use costs little.
+// The number of warp instructions that take twenty times as long as a proof. A proof saves a fifth
+// to a half of a launch. So a useful proof soon pays, and a useless one costs little.
 std::uint64_t price_of_proof(const Launch& l) {
   return (l.kernel->end - l.kernel->entry) * (16000 + 80 * std::uint64_t{l.threads});
 }
@@ -39,7 +39,7 @@ void append(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// All that a proof depends on but the kernel itself.
+// A key of everything that a proof depends on, except the kernel itself.
 std::string key_of(const Launch& l) {
   std::string key;
   append(key, l.config->grid);
@@ -51,13 +51,13 @@ std::string key_of(const Launch& l) {
   return key;
 }
 
-// Nothing else is under way. What another stream begins later and nothing orders behind the launch
-// races with it where it writes what the launch reads, and that is searched for.
+// Whether nothing else is under way. A later operation of another stream that nothing orders after
+// the launch races with it if it writes what the launch reads; the search for races detects that.
 bool has_memory_alone(const Launch& l) {
   return l.config->running_grids.empty() && l.config->concurrent.empty();
 }
 
-// The same with what memory holds now, which no key names.
+// Adds the initialised state of memory, which no key includes.
 std::shared_ptr<const proof::Certificate> with_initialised(const Launch& l,
                                                            const proof::Certificate& proved) {
   auto c = std::make_shared<proof::Certificate>(proved);
@@ -68,8 +68,8 @@ std::shared_ptr<const proof::Certificate> with_initialised(const Launch& l,
   return c;
 }
 
-// Whether the operation touches memory that somebody may access out of bounds, unwritten or in a
-// race: not parameters, and not registers alone.
+// Whether the operation accesses memory that can be out of bounds, unwritten or in a race: not only
+// parameters or registers.
 bool touches_memory(const Op& op) {
   return proof::touches_memory_otherwise(op) || op.action == Action::kLoad ||
          op.action == Action::kStore || op.action == Action::kAtomic;
@@ -91,7 +91,7 @@ CertifiedAccess described(const Launch& l, std::uint32_t pc, const proof::Access
     a.reads = op.action != Action::kStore;
     a.writes = op.action != Action::kLoad;
   } else {
-    a.reads = a.writes = true;  // it may
+    a.reads = a.writes = true;  // it may do both
   }
   if (proved == nullptr) return a;
   a.known = proved->known;
@@ -129,16 +129,17 @@ void certify(Launch& l, const LoadedKernel& loaded) {
   const Proof proof = l.config->proof;
   const bool asked = static_cast<bool>(l.config->certified);
   l.search_shared = l.check_races;
-  // Blocks of a cluster reach one another's shared memory. (One alone may have its barrier.)
+  // Blocks of a cluster access each other's shared memory. A cluster of one block may have a
+  // cluster barrier.
   const bool has_cluster = l.config->cluster.count() != 1;
-  // All that is left out is the search for races in shared memory.
+  // Only the search for races in shared memory can be omitted.
   const bool saves = proof == Proof::kOn && l.check_races && !l.shared.empty();
   if (has_cluster) {
   } else if (asked || proof == Proof::kCompare) {
     l.certificate = loaded.certificate(key_of(l), [&] { return prove(l); });
     l.certificate = with_initialised(l, *l.certificate);
   } else if (saves && l.blocks * l.warps >= kFewestWarps) {
-    // Each warp executes every operation once, if nothing else is known of it.
+    // Without further knowledge, each warp is assumed to execute every operation once.
     const std::uint64_t work = l.blocks * l.warps * (l.kernel->end - l.kernel->entry);
     l.certificate =
         loaded.certificate_worth(key_of(l), work, price_of_proof(l), [&] { return prove(l); });

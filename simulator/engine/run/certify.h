@@ -1,4 +1,4 @@
-// What is proved of a launch before its first block begins.
+// Runs the proofs about a launch before its first block starts.
 #pragma once
 
 #include "simulator/engine/run/module.h"
@@ -6,8 +6,8 @@
 
 namespace lockstep::engine {
 
-// Sets Launch::certificate, and with LaunchConfig::Proof::kOn what need not be searched for. The
-// memory of the launch is laid out.
+// Sets Launch::certificate and, with LaunchConfig::Proof::kOn, turns off the checks that it makes
+// unnecessary. The memory of the launch must be laid out.
 void certify(Launch& l, const LoadedKernel& loaded);
 
 }  // namespace lockstep::engine

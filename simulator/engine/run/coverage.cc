@@ -16,7 +16,7 @@ SourcePlace place_of(const Source& source, const ptx::SourceLocation& location) 
   return {source_file(source, location.file), location.line, location.column};
 }
 
-// Each by one number.
+// Assigns a number to each inlined place.
 class InlinedPlaces {
  public:
   explicit InlinedPlaces(const Program& program) : program_(program) {}
@@ -107,7 +107,7 @@ ModuleCoverage coverage_of(const Module& module, const Coverage& coverage) {
       if (origin.row == nullptr) continue;  // the end of a function
       const bool first = pc == f.entry || program.ops[pc - 1].origin != program.ops[pc].origin;
       if (first) function.instructions.push_back(instruction_at(program, pc, inlined));
-      // The last of an instruction's operations does what it says; those before it prepare
+      // The last operation of an instruction executes it. The operations before it prepare
       // operands.
       InstructionCoverage& i = function.instructions.back();
       i.count = coverage.operation(pc);

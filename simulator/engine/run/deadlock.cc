@@ -11,7 +11,7 @@ namespace lockstep::engine {
 
 void report_deadlock(Block& b) {
   bool at_barrier = false, at_sync = false, at_mbarrier = false;
-  std::uint32_t barriers = 0;  // those with a count that warps wait at, a bit each
+  std::uint32_t barriers = 0;  // barriers with a count at which warps wait, one bit each
   Warp* first_warp = nullptr;
   const WarpSplit* first = nullptr;
   for (Warp& w : b.warps) {
@@ -20,8 +20,8 @@ void report_deadlock(Block& b) {
     for (const WarpSplit& f : w.control->splits) {
       const bool sync = f.state == WarpSplit::State::kAtSync,
                  mbarrier = f.state == WarpSplit::State::kAtMbarrier;
-      // A *.sync that its own lanes leave incomplete is the cause, or else an mbarrier; barriers
-      // are where the others end up.
+      // The cause is a *.sync that its own lanes leave incomplete or, without one, an mbarrier.
+      // Barriers are where the other warps wait as a consequence.
       if (first == nullptr || (sync && !at_sync) || (mbarrier && !at_sync && !at_mbarrier))
         first = &f, first_warp = &w;
       (sync ? at_sync : mbarrier ? at_mbarrier : at_barrier) = true;

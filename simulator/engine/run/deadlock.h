@@ -1,4 +1,4 @@
-// What is said when threads of a block can go on no longer.
+// The report of a deadlock in a block.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lockstep::engine {
 
-// Nothing in the block can run: says why.
+// Reports that nothing in the block can run, and why.
 void report_deadlock(Block& b);
 
 }  // namespace lockstep::engine

@@ -29,7 +29,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kNone:
       case Action::kBranch:
       case Action::kLoad:
-      case Action::kStore: break;  // not by this table
+      case Action::kStore: break;  // selected elsewhere
       case Action::kCall: return &run_call;
       case Action::kReturn: return &run_return;
       case Action::kExit: return &run_exit;

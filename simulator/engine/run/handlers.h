@@ -1,4 +1,5 @@
-// Which function of the engine runs what: the compiler's side is program/handlers.h.
+// The engine's table of handlers: which function executes which operation. program/handlers.h is
+// the compiler's side.
 #pragma once
 
 #include "simulator/program/handlers.h"
@@ -6,7 +7,7 @@
 namespace lockstep::engine {
 
 const program::Handlers& handlers();
-// For tests, before anything is loaded: others in their place; nullptr: the engine's own again.
+// For tests, before anything is loaded: uses other handlers. nullptr: the engine's own again.
 void replace_handlers(const program::Handlers* others);
 
 }  // namespace lockstep::engine

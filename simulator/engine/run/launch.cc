@@ -1,4 +1,4 @@
-// A launch from its begin to its end.
+// Runs a launch from start to end.
 #include "simulator/engine/launch/launch.h"
 
 #include <chrono>

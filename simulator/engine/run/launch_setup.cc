@@ -18,17 +18,17 @@ namespace {
 // function pointers, alloca).
 constexpr std::uint32_t kUnknownStack = 64 * 1024;
 
-// The system is asked once: it answers by reading a file.
+// Cached, because the system reads a file for each query.
 unsigned host_processors() {
   static const unsigned count = std::max(1u, std::thread::hardware_concurrency());
   return count;
 }
 
-// Fewer warps than this in a launch are not worth another host thread.
+// A further host thread is not worthwhile for fewer warps than this.
 constexpr std::uint64_t kWarpsPerThread = 32;
 
-// Memory of the launch's own, with `contents` in its beginning and zeros after them; nullptr: there
-// is no room.
+// Allocates memory for the launch itself: `contents`, followed by zeros. nullptr if there is no
+// room.
 const memory::Allocation* make_memory(memory::DeviceMemory& memory, memory::Kind kind,
                                       std::span<const std::byte> contents, std::uint64_t bytes,
                                       const char* name) {
@@ -41,7 +41,7 @@ const memory::Allocation* make_memory(memory::DeviceMemory& memory, memory::Kind
   return a;
 }
 
-// Keeps of the launch what messages about its accesses need.
+// Keeps the data of the launch that messages about its accesses need.
 void remember(Launch& l) {
   const check::LaunchOrder& order = l.races->grid().launches();
   l.first_block = order.first_block();
@@ -121,7 +121,7 @@ std::vector<Worker> make_workers(Launch& l) {
     l.history = &RaceHistory::of(*l.memory);
     l.races = &l.history->races;
     const OperationPlace& at = config.place;
-    // Of what it launches, some is not ordered after what its own threads do.
+    // Some grids that it launches are not ordered after its own threads' later actions.
     const bool several = at.several_streams || l.program->launches_grids || at.descent;
     if (at.several_streams && at.sequence != 0) {
       l.hearing = std::make_shared<check::Hearing>();
@@ -132,7 +132,7 @@ std::vector<Worker> make_workers(Launch& l) {
         {at.lane, at.sequence, at.before, at.settled, several, l.hearing, at.family, at.descent},
         l.blocks, {config.given, config.given_times});
     remember(l);
-    // Blocks of other launches may be met, too, if there are several streams.
+    // With several streams, accesses of other launches' blocks may conflict, too.
     l.between_blocks = l.blocks > 1 || several;
     l.shared_cells = in_cluster > 1;
   }

@@ -1,4 +1,4 @@
-// What a launch is before its first block begins.
+// Prepares a launch before its first block starts.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ namespace lockstep::engine {
 
 class LoadedKernel;
 
-// Sizes, windows and checks.
+// Sets the launch's sizes, address windows and checks.
 void describe(Launch& l, const LoadedKernel& loaded, const LaunchConfig& config,
               memory::DeviceMemory& memory);
-// The parameters, shared and local memory, and what of the device's memory the launch needs for
-// itself.
+// Lays out the parameters, shared and local memory, and allocates the device memory that the launch
+// needs for itself.
 void lay_out_memory(Launch& l);
-// Its host threads, and with them the search for races.
+// Creates the launch's host threads and starts the search for races.
 std::vector<Worker> make_workers(Launch& l);
 
 }  // namespace lockstep::engine

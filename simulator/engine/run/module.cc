@@ -14,7 +14,7 @@ namespace lockstep::engine {
 void LoadedModule::limit(int registers, std::uint32_t threads) {
   for (Function& f : program_->functions) {
     if (registers != 0) f.registers = std::min(f.registers, registers);
-    // A kernel's own bound is stricter than an option.
+    // A kernel's own bound takes precedence over an option.
     if (threads != 0 && f.max_threads[0] == 0) f.max_threads[0] = threads;
   }
 }
@@ -72,7 +72,7 @@ std::vector<const Kernel*> LoadedModule::kernels() const {
 std::vector<LoadError> LoadedModule::refusals() const {
   std::vector<LoadError> all;
   for (const Function& f : program_->functions) {
-    // A kernel that is refused for a function that it calls has that one's name in it.
+    // The refusal of a kernel that calls a refused function names that function.
     if (f.refusal && f.refusal->function == f.name) all.push_back(*f.refusal);
   }
   return all;

@@ -1,4 +1,4 @@
-// A loaded module behind launch.h's interfaces.
+// The implementation of launch.h's Kernel and Module.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,16 @@ class LoadedKernel final : public Kernel {
   const Program& program() const { return program_; }
   Translations& translations() const { return translations_; }
   const Function& function() const { return program_.functions[function_]; }
-  // A launch of it begins, or has ended, after so many instructions of warps.
+  // Call when a launch of the kernel starts, and when it has ended after `instructions` warp
+  // instructions.
   void begin_launch() const { ++under_way_; }
   void end_launch(std::uint64_t instructions) const {
     executed_ += instructions;
     --under_way_;
   }
   bool is_under_way() const { return under_way_ != 0; }
-  // What was proved of a launch with this key, or what `prove` returns now. The latest are kept.
+  // The certificate of a launch with this key, cached or else returned by `prove`. The latest are
+  // kept.
   template <class Prove>
   std::shared_ptr<const proof::Certificate> certificate(const std::string& key, Prove prove) const {
     const std::lock_guard lock(mutex_);
@@ -43,9 +45,9 @@ class LoadedKernel final : public Kernel {
     if (certificates_.size() > kMostCertificates) certificates_.clear();
     return certificates_[key] = made;
   }
-  // The same for a launch of about `work` instructions of warps. None if it is not known, and the
-  // kernel has not executed as many times `price` instructions as there would be proofs then. One
-  // that brought nothing counts as several.
+  // As certificate(), for a launch of about `work` warp instructions, if a proof is worth its cost.
+  // Returns nullptr if no certificate is cached and the kernel has not executed `price`
+  // instructions for each proof, the new one included. A proof without benefit counts as several.
   template <class Prove>
   std::shared_ptr<const proof::Certificate> certificate_worth(const std::string& key,
                                                               std::uint64_t work,
@@ -65,7 +67,7 @@ class LoadedKernel final : public Kernel {
     }
     return made;
   }
-  // Its code is another's from now on.
+  // Call when the kernel's code is replaced.
   void forget_certificates() const {
     const std::lock_guard lock(mutex_);
     certificates_.clear();
@@ -118,8 +120,8 @@ class LoadedModule final : public Module {
   void limit(int registers, std::uint32_t threads) override;
 
   const Program& program() const { return *program_; }
-  // Puts another program in its place, of the same functions and variables. Throws std::logic_error
-  // while a launch is under way.
+  // replace() and exchange() put another program in place of this one. It must have the same
+  // functions and variables. Both throw std::logic_error while a launch is under way.
   void replace(Program program) {
     check_idle();
     forget_code();
@@ -133,7 +135,7 @@ class LoadedModule final : public Module {
 
  private:
   void check_idle() const;
-  // What was made of the program that is replaced.
+  // Drops everything that was derived from the program that is replaced.
   void forget_code() {
     for (const auto& kernel : kernels_) kernel->forget_certificates();
     translations_.forget();

@@ -30,15 +30,15 @@ class Mutated final : public Exchange {
  private:
   LoadedModule& module_;
   std::unique_ptr<Program> program_;
-  std::string kernel_;  // the only one compiled; empty: all are
+  std::string kernel_;  // the only kernel that is compiled; empty: all are
 };
 
 bool has_symbol(const ptx::Operand& o) {
   return !o.symbol.empty() || std::any_of(o.elements.begin(), o.elements.end(), has_symbol);
 }
 
-// What the program can ask of a kernel, or what lies where it says: the estimate of registers is no
-// such.
+// Whether the program cannot see a difference without a launch: attributes and the layout of
+// memory. The estimated register count is not compared.
 bool looks_the_same(const program::Function& a, const program::Function& b) {
   const auto same_ranges = [](const std::vector<program::Range>& x,
                               const std::vector<program::Range>& y) {
@@ -50,7 +50,7 @@ bool looks_the_same(const program::Function& a, const program::Function& b) {
          a.dynamic_shared_begin == b.dynamic_shared_begin && same_ranges(a.shared, b.shared);
 }
 
-// Why a function can no longer run that could before; empty: none.
+// Why a function that could run before no longer can; empty: none.
 std::string refused_anew(const Program& before, const Program& now) {
   for (std::size_t f = 0; f < now.functions.size(); ++f) {
     if (now.functions[f].refusal && !before.functions[f].refusal)
@@ -188,7 +188,7 @@ class ParsedCode final : public MutableCode {
   }
 
  private:
-  // Whether another kernel has one, which decides how all are scheduled.
+  // Whether another kernel has a cluster barrier, which decides how all are scheduled.
   bool cluster_barriers_beside(const std::string& kernel) {
     if (!with_cluster_barriers_) {
       with_cluster_barriers_.emplace();
@@ -204,8 +204,8 @@ class ParsedCode final : public MutableCode {
     return with_cluster_barriers_->size() > with_cluster_barriers_->count(kernel);
   }
 
-  // The modules with one kernel whole. Of the others stands what names something: who uses which
-  // shared memory decides where it lies. Kept, since mutants come kernel by kernel.
+  // The modules with one kernel complete. Of other kernels only the uses of shared memory are kept,
+  // since these decide its layout. Cached, because mutants are requested kernel by kernel.
   const std::vector<ptx::Module>& with_kernel(std::uint32_t module, std::uint32_t function) {
     const std::pair<std::uint32_t, std::uint32_t> now{module, function};
     if (outlines_.empty()) {

@@ -1,5 +1,4 @@
-// Runs a grid: blocks over host threads, and the findings of the block that comes first in the
-// schedule.
+// Runs a grid: blocks on host threads, and the findings of the block that is first in the schedule.
 #include "simulator/engine/launch/running.h"
 
 #include <algorithm>
@@ -24,8 +23,8 @@
 namespace lockstep::engine {
 namespace {
 
-// The search for races has recorded all that it can. It has two tables: of records, whose numbers
-// are given out in lots, and of words whose bytes were accessed apart.
+// The finding for an exhausted search for races. It has two tables: records, whose numbers are
+// given out in lots, and words whose bytes were accessed separately.
 check::Finding no_room_for_races(const Launch& launch) {
   constexpr std::uint32_t kLot = 64;
   const std::uint32_t most = launch.config->race_records;
@@ -64,7 +63,7 @@ check::Finding no_room_for_races(const Launch& launch) {
   return f;
 }
 
-// Accesses of launches that nothing orders before this one have been forgotten.
+// The finding for forgotten accesses of launches that are unordered with this one.
 check::Finding no_room_for_launches(const Launch& launch) {
   check::Finding f;
   f.kind = check::Kind::kIncompleteCheck;
@@ -81,8 +80,8 @@ check::Finding no_room_for_launches(const Launch& launch) {
   return f;
 }
 
-// Which other blocks got how far than the first failing one depends on the host's threads: what
-// they found is left out.
+// How far blocks other than the first failing one got depends on the host's threads, so their
+// findings are omitted.
 void gather_findings(Launch& l, const std::vector<Worker>& workers,
                      std::vector<check::Finding>& out) {
   l.findings.keep_until(l.stop.load());
@@ -96,7 +95,7 @@ void gather_findings(Launch& l, const std::vector<Worker>& workers,
 
 }  // namespace
 
-// The config with copies of what its spans name, but for the parameters.
+// The config with copies of the data that its spans refer to, except the parameters.
 struct Running::OwnConfig : LaunchConfig {
   explicit OwnConfig(LaunchConfig config)
       : LaunchConfig(std::move(config)),
@@ -134,9 +133,9 @@ struct Running::Parts {
 
   bool is_empty() const { return config.block.count() == 0 || config.grid.count() == 0; }
   State run(std::uint64_t budget);
-  // The block that comes first in the schedule among those that have begun and not ended.
+  // The first block in the schedule that has started and not ended.
   Block* first() const;
-  // The search for races turns to this launch, and away from it.
+  // Switch the search for races to this launch, and away from it.
   void turn_search_here();
   void put_search_aside();
 
@@ -147,9 +146,9 @@ struct Running::Parts {
   std::vector<std::unique_ptr<WorkerLoop>> loops;  // by worker
   std::optional<LaunchSamples> samples;            // LaunchConfig::time_profile
   check::GlobalRaces::Suspended search;            // while another launch may run
-  std::uint32_t records_then = 0;                  // when the search was put aside
+  std::uint32_t records_then = 0;                  // when the search was suspended
   bool begun = false;
-  bool others = true;        // the host may have had other threads since the last advance() began
+  bool others = true;        // the host may have had other threads since the last advance() started
   bool interleaved = false;  // other launches have made records in between
 };
 
@@ -200,8 +199,9 @@ void Running::Parts::put_search_aside() {
 
 Running::State Running::Parts::run(std::uint64_t budget) {
   if (begun) look_again(launch);
-  // A thread may write and end before the launch stands still: what counts is whether it was there.
-  // To ask takes longer than many launches do; so the first time one is taken for granted.
+  // A thread may write and end before the launch is still, so its presence at the start counts. The
+  // query takes longer than many launches, so the first advance() assumes that there is another
+  // thread.
   others = !begun || others_run_here();
   begun = true;
   launch.pause = Launch::Pause::kNone;
@@ -294,7 +294,7 @@ void Running::fail(const std::string& note, bool host_waits) {
   if (livelock.block != nullptr) {
     if (host_waits) {
       livelock.finding.kind = check::Kind::kDeadlock;
-      // What stands before that is about a host which does not wait.
+      // The text before that is about a host that does not wait.
       std::string& detail = livelock.finding.detail;
       if (const std::size_t rest = detail.find("Everything that still runs"); rest != detail.npos)
         detail.erase(0, rest);
@@ -312,7 +312,7 @@ Outcome Running::finish() {
   parts_->turn_search_here();
   for (const Worker& w : parts_->workers) outcome.counters.add(w.counters);
   gather_findings(l, parts_->workers, outcome.findings);
-  // The records between the two are the launch's alone unless others ran in between.
+  // These records belong to this launch only, unless other launches ran in between.
   if (l.races != nullptr && !parts_->interleaved) {
     outcome.first_record = l.races->records().first_number();
     outcome.end_of_records = l.memory->race_records();

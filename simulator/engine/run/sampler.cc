@@ -14,7 +14,7 @@
 namespace lockstep::engine {
 namespace {
 
-// The thread that looks. It begins with the first launch and lasts as long as the process.
+// The sampling thread. It starts with the first launch and runs as long as the process.
 class Sampler {
  public:
   static Sampler& get() {
@@ -36,7 +36,7 @@ class Sampler {
 
   Sampler() {
     ++helper_threads();
-    // Signals are the program's threads' own.
+    // Signals must be handled by the program's own threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,4 +1,4 @@
-// Looks at the host threads of launches that have a TimeProfile.
+// Samples the host threads of launches that have a TimeProfile.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace lockstep::engine {
 class LaunchSamples {
  public:
   LaunchSamples(const Launch& launch, std::vector<Worker>& workers);
-  // Adds them to the launch's TimeProfile.
+  // Adds the samples to the launch's TimeProfile.
   ~LaunchSamples();
   LaunchSamples(const LaunchSamples&) = delete;
   LaunchSamples& operator=(const LaunchSamples&) = delete;
 
-  // By the sampler alone: `seconds` have passed since its last look.
+  // Called by the sampler only. `seconds`: the time since its last sample.
   void look(double seconds);
 
  private:

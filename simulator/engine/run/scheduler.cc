@@ -1,4 +1,4 @@
-// Runs the warps of a block: which split, how long, and in which order.
+// Runs the warps of a block: selects splits, turns and their order.
 #include "simulator/engine/run/scheduler.h"
 
 #include <algorithm>
@@ -30,21 +30,21 @@
 namespace lockstep::engine {
 namespace {
 
-// Backward branches before the next warp of the block gets a turn.
+// The number of backward branches in a warp's turn.
 constexpr std::int32_t kWarpQuota = 1024;
-// Of a block that only waits: a look or two to see that nothing has come, for there may be a chain
-// of blocks that wait for one another.
+// The turn of a block that only waits: one or two polls are enough to see whether it can continue.
+// Short, because blocks may wait for each other in a chain.
 constexpr std::int32_t kWaitingQuota = 4;
-// Operations in the turn of a split that is not the lowest: enough to leave a critical section, few
-// enough to meet again.
+// The number of operations in the turn of a split that is not the lowest: enough to leave a
+// critical section, and few enough for splits to merge again.
 constexpr int kTurn = 256;
-// Rounds over the warps without an end before another block of this worker gets a turn (blocks that
-// wait for one another).
+// The number of rounds over the warps before another block of this host thread gets a turn, if
+// blocks wait for each other.
 constexpr int kBlockRounds = 512;
 
 constexpr std::uint32_t kNoLimit = ~0u;
 
-// Makes the running split one of the waiting ones.
+// Puts the running split back into the list.
 void requeue(Warp& w, bool yielded = false) {
   if (w.active == 0) return;
   w.control->splits.push_back(
@@ -80,7 +80,7 @@ bool select(Warp& w) {
     all_yielded &= f.yielded;
   }
   if (runnable == 0) return false;
-  bool turn = false;  // somebody ahead of others
+  bool turn = false;  // some split goes ahead of others
   if (runnable > 1) {
     for (WarpSplit& f : list) {
       if (f.state != WarpSplit::State::kRunnable) continue;
@@ -99,7 +99,7 @@ bool select(Warp& w) {
   }
   const std::uint64_t seed = w.block->launch->config->schedule_seed;
   if (seed != 0 && runnable > 1) {
-    // Another schedule: now and then a split that is not the lowest goes first, for a short turn.
+    // With a seed, a split that is not the lowest sometimes goes first, for a short turn.
     const std::uint64_t r =
         mixed_bits(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^
                    (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
@@ -129,14 +129,14 @@ bool select(Warp& w) {
     ++i;
   }
   c.short_slice = turn;
-  // Only a used-up time slice is renewed: lanes that part and meet in every iteration of a spin
-  // loop must not spin for ever.
+  // Only an expired time slice is renewed. Otherwise lanes that part and merge in every iteration
+  // of a spin loop would spin forever.
   if (!list.empty()) w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
   return true;
 }
 
-// Counts `n` instructions for the lanes that ran them. (By value: the caller's count stays in a
-// register.)
+// Counts `n` instructions for the lanes that executed them. Passed by value, so that the caller's
+// count stays in a register.
 inline void count_instructions(Warp& w, std::uint64_t n, LaneMask mask) {
   w.control->instructions += n;
   Block& b = *w.block;
@@ -145,8 +145,8 @@ inline void count_instructions(Warp& w, std::uint64_t n, LaneMask mask) {
   b.worker->counters.thread_instructions += n * static_cast<unsigned>(std::popcount(mask));
 }
 
-// LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have come to this operation, and
-// `ran_by` of them, with a true guard, run it.
+// For LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have reached this operation,
+// and the lanes `ran_by`, whose guard was true, execute it.
 inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by) {
   std::vector<std::uint8_t>* ran = w.block->launch->config->ran;
   if (ran != nullptr) {
@@ -157,7 +157,8 @@ inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by
     part->operations[pc].note(mask, ran_by, w.exists);
 }
 
-// LaunchConfig::time_profile: what the operation's handler does, but for the checks within.
+// For LaunchConfig::time_profile: the activity of the operation's handler, apart from the checks in
+// it.
 Doing doing_of(const Op& op) {
   using program::Action;
   switch (op.action) {
@@ -191,9 +192,9 @@ Doing doing_of(const Op& op) {
                                       : Doing::kLoop;
 }
 
-// The main loop: runs the split until it has to pause, and returns why. Careful: follows invalid
-// values and counts down a turn. Marks: notes which operations ran, and for whom. Translated: a
-// whole warp runs machine code where there is some.
+// The main loop: runs the split until it has to pause, and returns why. kCareful: tracks invalid
+// values and counts down a turn. kMarks: records which operations ran, and for which lanes.
+// kTranslated: a whole warp runs machine code where available.
 enum class Manner { kCareful, kMarks, kCarefulWithMarks, kPlain, kTranslated };
 template <Manner kManner>
 Event execute(Warp& w, const Op* ops, int turn) {
@@ -206,7 +207,7 @@ Event execute(Warp& w, const Op* ops, int turn) {
   [[maybe_unused]] const translate::Translation* const code = w.block->launch->translation;
   for (;;) {
     if constexpr (kManner == Manner::kTranslated) {
-      // If all lanes are active, no other split waits anywhere.
+      // If all lanes are active, no other split waits.
       const auto lanes = mask == kAllLanes ? translate::Lanes::kAll : translate::Lanes::kSome;
       const void* at = code->at(pc, lanes);
       if (limit != kNoLimit && !code->stops_at(limit)) at = nullptr;
@@ -228,12 +229,12 @@ Event execute(Warp& w, const Op* ops, int turn) {
           why = Event::kMet;
           break;
         }
-        // What the code does not do is left to the interpreter, even if code begins there.
+        // The interpreter executes what the code does not support, even if code starts there.
       }
     }
     if constexpr (kManner == Manner::kPlain) {
-      // Straight on, while no other split waits ahead: operations without a guard that only compute
-      // or access memory.
+      // The fast path while no other split waits ahead: operations without a guard that only
+      // compute or access memory.
       if (limit == kNoLimit) {
         const Op* at = ops + pc;
         for (; at->guard == kNoSlot; ++at) {
@@ -307,8 +308,8 @@ Event execute(Warp& w, const Op* ops, int turn) {
           mask = w.active;
           ++pc;
           if (target < pc) {
-            // A backward branch that divides its lanes counts against the time slice too: lanes may
-            // leave a spin loop one by one.
+            // A backward branch that divides its lanes also counts against the time slice: lanes
+            // may leave a spin loop one by one.
             --w.time_slice;
             why = Event::kReschedule;
             goto paused;
@@ -369,7 +370,7 @@ Progress run_warp(Warp& w) {
                      w.block->launch->config->time_profile != nullptr ||
                      w.block->launch->config->proof == LaunchConfig::Proof::kCompare;
   const bool translated = w.block->launch->translation != nullptr;
-  bool waited = false;  // a split used up its time slice: others go first
+  bool waited = false;  // a split used up its time slice: others run first
   for (;;) {
     if (w.active == 0) {
       while (!select(w)) {
@@ -385,8 +386,8 @@ Progress run_warp(Warp& w) {
         return Progress::kYielded;
       }
     }
-    // Not in select(): lanes that are put back before they have run would count as having run and
-    // changed nothing.
+    // Not in select(): lanes that are put back before they have run would count as having run
+    // without a change.
     c.time_slices.ran |= w.active;
     const bool careful = c.tracking || c.short_slice;
     const Event why = marks        ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
@@ -458,8 +459,8 @@ Progress run_block(Block& b) {
         case Progress::kDone:
         case Progress::kWaiting:
         case Progress::kDeferred:
-          // A barrier that this very warp completed has made it runnable again only if it did not
-          // stop after.
+          // A barrier that this warp itself completed has made it runnable. It stays runnable only
+          // if it did not stop afterwards.
           if (b.warps[index].active == 0) b.runnable &= ~(1u << index);
           break;
         case Progress::kYielded: yielded = true; break;
@@ -472,7 +473,7 @@ Progress run_block(Block& b) {
       return Progress::kDeferred;
     }
     if (yielded) {
-      // Who spins waits for it, too.
+      // A spinning warp may wait for this work, too.
       finish_tensor_operations(b);
       if (b.aborted) return Progress::kDone;
       if (makes_no_progress(b) || seems_to_wait(b)) {

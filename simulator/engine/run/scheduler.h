@@ -1,4 +1,4 @@
-// Runs the warps of a block by turns, and what handlers ask of the scheduler.
+// Runs the warps of a block in turns.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace lockstep::engine {
 
-// How far a warp, a block or a cluster has come when it no longer runs.
+// Why a warp, block or cluster stopped running.
 enum class Progress : std::uint8_t {
   kDone,
   kYielded,
-  kDeferred,  // it could go on, and others come first
-  kWaiting,   // a warp for others; a block at the cluster's barrier, for other blocks
+  kDeferred,  // it could continue, but others run first
+  kWaiting,   // a warp: for other warps; a block: for other blocks, at the cluster's barrier
   kAborted,   // a warp: a finding ends the launch
 };
 Progress run_block(Block& block);

@@ -22,11 +22,11 @@
 namespace lockstep::engine {
 namespace {
 
-// Time slices that blocks get which have not ended although some other block has failed.
+// The number of further turns for blocks that have not ended although another block has failed.
 constexpr int kMaxStragglers = 2;
 
-// Blocks whose memory can serve again, kept by each host thread from launch to launch: small
-// kernels are launched by the thousand.
+// Blocks kept for reuse by each host thread from launch to launch, because small kernels are
+// launched in thousands.
 constexpr std::size_t kSpareBlocks = 4, kSpareBlocksOfClusters = 16;
 struct SpareBlocks : std::vector<std::unique_ptr<Block>> {};
 
@@ -105,7 +105,7 @@ void look_beside(Cluster& cluster) {
   for (const auto& block : cluster.blocks) look_beside(*block);
 }
 
-// Somebody may wonder whether a kernel will ever end.
+// Informs the user that a kernel has been running for a long time.
 void notify_if_long(Launch& launch, const Block& b) {
   if (!launch.config->notice) return;
   const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(
@@ -122,7 +122,7 @@ void notify_if_long(Launch& launch, const Block& b) {
                         " warp instructions; of its threads" + groups.text());
 }
 
-// Unit: what is scheduled, a block or a cluster.
+// Unit: the unit of scheduling, a block or a cluster.
 template <class Unit>
 class LoopOf final : public WorkerLoop {
  public:
@@ -140,9 +140,9 @@ class LoopOf final : public WorkerLoop {
   Block* first() override { return active_.empty() ? nullptr : &first_of(*active_[0]); }
 
  private:
-  // Begins another unit if there is one, and room for it.
+  // Starts another unit if there is one, and room for it.
   bool begin_another();
-  // Gives each unit a turn. `began`: the last has just begun.
+  // Gives each unit a turn. `began`: the last one has just started.
   void run_round(bool began);
 
   Launch& launch_;
@@ -155,7 +155,7 @@ class LoopOf final : public WorkerLoop {
 
 template <class Unit>
 bool LoopOf<Unit>::begin_another() {
-  // When there is none, or when those there are wait for somebody.
+  // Starts a unit if none is active, or if the active ones wait.
   if (!active_.empty() && !launch_.config->cooperative && active_.size() >= kBlocksInFlight)
     return false;
   const std::uint64_t position = launch_.next.position.fetch_add(1);
@@ -168,13 +168,13 @@ template <class Unit>
 void LoopOf<Unit>::run_round(bool began) {
   const bool all_together = launch_.config->cooperative;
   const std::uint64_t seed = launch_.config->schedule_seed;
-  // Before any of them ends, which makes room.
+  // Evaluated before any unit ends, which makes room.
   const bool may_begin_more = all_together || active_.size() < kBlocksInFlight;
   bool still = true, idle = true;
-  // With a seed, one that begins may come before those that gave way. The others keep their
-  // order, and all of a cooperative launch theirs: a block that has passed a barrier of the grid
-  // waits until all have. So what it does after the barrier is not ordered by chance before what
-  // others do there.
+  // With a seed, a unit that starts may come before those that yielded. The others keep their
+  // order. So do all units of a cooperative launch: a block that has passed a barrier of the grid
+  // waits until all have. Otherwise its later work could be ordered by chance before other blocks'
+  // work there.
   const std::size_t first =
       seed != 0 && began && !all_together && comes_first(seed, first_of(*active_.back()).position)
           ? active_.size() - 1
@@ -182,7 +182,7 @@ void LoopOf<Unit>::run_round(bool began) {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     std::unique_ptr<Unit>& unit = active_[first == 0 ? i : i == 0 ? first : i - 1];
     const Progress progress = engine::run(*unit);
-    // One that spins may wait for a block that a finding has ended.
+    // A spinning unit may wait for a block that a finding has ended.
     if (progress == Progress::kYielded && launch_.stop.load() != ~0ull) ++stragglers_;
     if (progress == Progress::kDone || stragglers_ > kMaxStragglers) {
       end(std::move(unit));
@@ -196,8 +196,8 @@ void LoopOf<Unit>::run_round(bool began) {
   std::erase(active_, nullptr);
   still = still && !(may_begin_more && launch_.next.position.load() < launch_.units);
   if (!active_.empty()) watch_.after_time_slices(still, first_of(*active_[0]));
-  // The machine may have fewer processors than there are host threads: those that can go on
-  // first.
+  // The machine may have fewer processors than there are host threads: threads that can continue
+  // run first.
   if (idle && launch_.quiescence.places.size() > 1) std::this_thread::yield();
 }
 

@@ -1,4 +1,4 @@
-// One host thread's part of a launch: the blocks, or clusters, that it runs by turns.
+// The part of a launch that one host thread runs: blocks, or clusters, in turns.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace lockstep::engine {
 class WorkerLoop {
  public:
   virtual ~WorkerLoop() = default;
-  // Goes on until there is nothing left to run, or the launch is to pause (Launch::pause). Pauses
-  // the launch when it has executed `budget` warp instructions; 0: however many.
+  // Runs until nothing is left to run or the launch pauses (Launch::pause). Pauses the launch after
+  // `budget` warp instructions; 0: no limit.
   virtual void run(std::uint64_t budget) = 0;
-  // The search for races has forgotten what it recorded.
+  // Call after the search for races has forgotten its records.
   virtual void forget_accesses() = 0;
-  // From now on accesses are compared with those of operations beside the launch.
+  // From now on, compares accesses with those of operations that are unordered with the launch.
   virtual void look_beside() = 0;
-  // Whether it has no more to run.
+  // Whether nothing is left to run.
   virtual bool done() const = 0;
-  // The block that comes first in the schedule; nullptr if none has begun.
+  // The running block that is first in the schedule; nullptr if no block has started.
   virtual Block* first() = 0;
 
-  // The `number`-th of the launch.
+  // Creates the loop of host thread `number` of the launch.
   static std::unique_ptr<WorkerLoop> make(Launch& launch, Worker& worker, std::size_t number);
 };
 

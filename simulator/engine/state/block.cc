@@ -6,7 +6,7 @@ namespace lockstep::engine {
 
 void Arena::reserve(std::size_t n) {
   if (n <= size) return;
-  // A row of lanes may be read past the last variable by whole vectors.
+  // Whole vectors are read, so a row of lanes may be read past the last variable.
   bytes = allocate_aligned(n + 64);
   written = allocate_aligned(n / 8 + 64);
   std::memset(written.get(), 0, n / 8 + 64);

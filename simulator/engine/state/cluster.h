@@ -20,8 +20,8 @@ struct Cluster {
   Watched<ClusterBarrier> barrier;
 };
 
-// Whether lanes of the block wait for what other blocks of the cluster may do: at its barrier, at
-// an mbarrier, or for the other block of a pair to allocate tensor memory.
+// Whether lanes of the block wait for other blocks of the cluster: at its barrier, at an mbarrier,
+// or for the other block of a pair to allocate tensor memory.
 inline bool waits_for_cluster(const Block& b) {
   for (const WarpControl& c : b.controls) {
     for (const WarpSplit& f : c.splits) {
@@ -33,8 +33,8 @@ inline bool waits_for_cluster(const Block& b) {
   return false;
 }
 
-// The other block of a pair: their ranks in the cluster differ in the last bit (PTX
-// ISA 9.7.16.5.1). nullptr: there is none.
+// The other block of a pair: its rank differs in the last bit (PTX ISA 9.7.16.5.1). nullptr if
+// there is none.
 inline Block* partner_of(const Block& b) {
   const std::uint32_t rank = b.cluster_rank ^ 1;
   return b.cluster != nullptr && rank < b.cluster->blocks.size() ? b.cluster->blocks[rank].get()

@@ -1,5 +1,5 @@
-// Where the memory lies that other operations access while a launch may run: a quick test that
-// holds for most accesses, before each operation is looked at.
+// The memory ranges that operations access while a launch may run. Used as a quick test before each
+// operation is compared.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class ConcurrentMemory {
     }
     if (!ranges_.empty()) ranges_.resize(last + 1);
   }
-  // Whether some of `size` bytes at `at` may be accessed by one of them.
+  // Whether one of the operations may access some of `size` bytes at `at`.
   bool holds_any(memory::Address at, std::uint64_t size) const {
     const auto behind = std::upper_bound(
         ranges_.begin(), ranges_.end(), at + size - 1,
@@ -42,7 +42,7 @@ class ConcurrentMemory {
   struct Range {
     memory::Address begin, end;
   };
-  std::vector<Range> ranges_;  // by address; they do not touch
+  std::vector<Range> ranges_;  // by address, disjoint and not adjacent
 };
 
 }  // namespace lockstep::engine

@@ -17,7 +17,8 @@ inline constexpr std::uint64_t kTailLaunch = 3, kFireAndForget = 4;
 
 class DeviceOrder {
  public:
-  // A thread of `block` launches a grid into the stream.
+  // Call when a thread of `block` launches a grid into `stream`. Returns the grid's place in the
+  // order.
   std::shared_ptr<check::Descent> launch(std::uint64_t block, std::uint64_t stream,
                                          const std::shared_ptr<const check::Descent>& parent) {
     auto made = std::make_shared<check::Descent>();
@@ -46,11 +47,13 @@ class DeviceOrder {
     Clock& waited = stream_of(block, stream).waited;
     for (const auto& [lane, sequence] : it->second.clock) join(waited, lane, sequence);
   }
-  // An event orders launches of two blocks: they come in the order in which they were made.
+  // Whether an event orders launches of two blocks. Then launches must be executed in the order in
+  // which they were made.
   bool crosses_blocks() const { return crosses_blocks_; }
 
  private:
-  using Clock = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // lanes, and how far
+  using Clock =
+      std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // lanes, and the last sequence of each
   struct Stream {
     std::uint32_t lane = 0, last = 0;
     Clock waited;
@@ -59,7 +62,7 @@ class DeviceOrder {
     std::uint64_t block = 0;
     Clock clock;
   };
-  // A block has a default stream of its own.
+  // Each block has a default stream of its own.
   Stream& stream_of(std::uint64_t block, std::uint64_t stream) {
     const auto [it, fresh] = streams_.try_emplace({stream == 0 ? block : 0, stream});
     if (fresh) it->second.lane = static_cast<std::uint32_t>(streams_.size() - 1);

@@ -1,9 +1,9 @@
-// Where the lanes of a warp go, as a few runs: neighbours that access neighbouring elements, or one
-// and the same.
+// The addresses of a warp as a few runs: consecutive lanes that access consecutive elements, or the
+// same element.
 //
-// A warp that is not one row is most often two or four rows (tiles narrower than a warp) or a part
-// of a row (a halo). Or all lanes read one value: the row of a matrix that a half-warp multiplies
-// with. Then checks go run by run instead of lane by lane.
+// A warp that is not a single row is most often two or four rows (tiles narrower than a warp) or a
+// part of a row (a halo). Or all lanes read one value, such as the element of a matrix that a
+// half-warp multiplies with. Checks can then handle runs instead of lanes.
 #pragma once
 
 #include <immintrin.h>
@@ -17,22 +17,24 @@ namespace lockstep::engine {
 
 struct LaneRun {
   std::uint32_t lane, count;
-  bool together;  // all lanes at one element; else each one element further than the lane before it
+  bool together;  // all lanes access one element; otherwise each accesses the element after that of
+                  // the lane before it
   LaneMask lanes() const { return (count == kWarpSize ? kAllLanes : (1u << count) - 1) << lane; }
 };
 
 struct LaneRuns {
-  static constexpr int kMax = 8;  // more of them are no cheaper than their lanes
+  static constexpr int kMax = 8;  // more runs are no cheaper than single lanes
   LaneRun run[kMax];
   int count = 0;
   const LaneRun* begin() const { return run; }
   const LaneRun* end() const { return run + count; }
 };
 
-// The runs of `lanes`, of elements of `size` bytes at `at`, 64-byte aligned. None when there would
-// be too many.
+// The runs of `lanes`, which access elements of `size` bytes at `at` (64-byte aligned). Returns no
+// runs if there would be too many.
 inline LaneRuns lane_runs(const std::uint32_t* at, LaneMask lanes, std::uint32_t size) {
-  // Bit i: lane i + 1 follows lane i, or is where lane i is.
+  // Bit i of `next`: lane i + 1 accesses the next element after that of lane i. Of `same`: the same
+  // element.
   LaneMask next = 0, same = 0;
   const __m256i step = _mm256_set1_epi32(static_cast<int>(size)),
                 shift = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
@@ -52,7 +54,8 @@ inline LaneRuns lane_runs(const std::uint32_t* at, LaneMask lanes, std::uint32_t
   next &= pairs;
   same &= pairs;
   LaneRuns runs;
-  // A run ends where neither continues; a lane that both could claim goes with the one before it.
+  // A run ends where neither pattern continues. A lane that fits two runs belongs to the earlier
+  // one.
   while (lanes != 0) {
     if (runs.count == LaneRuns::kMax) {
       runs.count = 0;

@@ -1,4 +1,4 @@
-// Lanes that wait at an operation: its operands, and words for messages about them.
+// Lanes that wait at an operation: access to its operands, and text for messages.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace lockstep::engine {
 
 inline LaneMask living(const Warp& w) { return w.exists & ~*w.control->exited; }
 
-// The operand at `slot` of the operation that `f` waits at: one value a lane, or one mask.
+// The operand at `slot` of the operation at which `f` waits: one value for each lane, or one mask.
 template <class T>
 const T* parked_operand(const Warp& w, const WarpSplit& f, Slot slot) {
   const std::byte* file = is_constant(slot) ? w.file[1] : w.control->frames[f.frame].file;

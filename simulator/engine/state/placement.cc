@@ -14,13 +14,13 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
-// The unit (block or cluster) that begins at `position`: all of them once, in another order for
-// every seed. Those of a cooperative launch are all there at once, and any may come first. Of other
-// launches, GPUs begin blocks in the order of their index and programs build on it: a block may
-// wait for those before it (decoupled look-back does). So each kBlocksInFlight in a row are
-// permuted among themselves only. Then there is room for the first one that has not ended: if it
-// has not begun either, all that have begun and not ended lie in its own row, fewer than one host
-// thread can keep half run.
+// The unit (block or cluster) that starts at `position`: a permutation of all units that depends on
+// the seed. In a cooperative launch all units are resident at once, so any order is possible. In
+// other launches, GPUs start blocks in the order of their index, and programs rely on it: a block
+// may wait for those before it (decoupled look-back does). So only each row of kBlocksInFlight
+// units is permuted. Then there is always room for the first unit that has not ended: if it has not
+// started either, all units that have started and not ended are in its own row. These are fewer
+// than one host thread can keep.
 std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const GridShape& shape) {
   const std::uint64_t seed = shape.seed, row = shape.cooperative ? units : kBlocksInFlight;
   if (seed == 0) return position;
@@ -32,8 +32,8 @@ std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const GridSha
   return first + static_cast<std::uint64_t>(product % length);
 }
 
-// The place in a grid of `all` units of the unit `unit` of `units` that run. Of a sample, the first
-// half are the first of the grid and the others the last.
+// The position in a grid of `all` units of unit `unit` of the `units` that run. In a sample, the
+// first half are the first units of the grid, the others the last.
 std::uint64_t place_in_grid(std::uint64_t unit, std::uint64_t units, std::uint64_t all) {
   return unit < (units + 1) / 2 ? unit : all - (units - unit);
 }

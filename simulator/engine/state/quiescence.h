@@ -1,37 +1,37 @@
-// How host threads agree that none of them will ever change memory again: the protocol under
-// livelock.h, and the reason why it is right.
+// The protocol by which host threads agree that none of them will ever change memory again.
+// livelock.h uses it. The proof that it is correct is below.
 //
-// A member is a host thread that runs blocks. It changes memory, it looks at memory, and after each
-// round over its blocks it calls after_time_slices(). It says `still` when everything that it runs
-// only repeats itself: each warp has come back to a state in which it was before, and in between
-// the member has changed nothing and the epoch has been the same. The epoch counts how often some
-// member has announced changes.
+// A member is a host thread that runs blocks. It changes memory, it reads memory, and after each
+// round over its blocks it calls after_time_slices(). It passes `still` if everything that it runs
+// only repeats itself: each warp has returned to an earlier state, and since then the member has
+// changed nothing and the epoch has been the same. The epoch counts how often members have
+// announced changes.
 //
-// The claim: when after_time_slices() answers true, nobody will change anything any more (as long
-// as the host does not).
+// Claim: when after_time_slices() returns true, nobody will change anything any more (as long as
+// the host does not).
 //
-//   A member is quiet in epoch E when it has stored E + 1 in its place. It does so only at the
-//   second of two calls in a row (the first may be look_again). The time between the two is its
-//   window. In it the epoch was E throughout, and the member made no change of its own. A member
-//   that answers true has found all members quiet in E, or gone, and then the epoch still E.
-//   Epochs only grow: so the epoch was E in every window, and from each window's end until the
-//   answer.
+//   Definitions. A member is quiet in epoch E when it has stored E + 1 in its place. It does so
+//   only at the second of two consecutive calls (the first may be look_again). The time between
+//   the two calls is its window. Throughout the window the epoch was E, and the member made no
+//   change of its own. A member that returns true has found all members quiet in E, or gone, and
+//   afterwards the epoch still E. Epochs only grow. So the epoch was E in every window, and from
+//   each window's end until the return.
 //
-//   Changes made before the end of their maker's window, or by one that has gone, were announced:
-//   by after_time_slices() at the window's end at the latest, or by leave(), which announces
-//   changes BEFORE it says that the member has gone. An announcement adds one to the epoch, which
-//   has been E since the first window began: so they were announced before all windows, and a
-//   member that read the epoch in its window has seen them (the operations on the epoch order
-//   them).
+//   Case 1: changes made before the end of their maker's window, or by a member that has gone.
+//   They were announced by after_time_slices() at the window's end at the latest, or by leave(),
+//   which announces changes BEFORE it marks the member as gone. An announcement adds one to the
+//   epoch, which has been E since the first window began. So they were announced before all
+//   windows. A member that read the epoch in its window has seen them, because the operations on
+//   the epoch order them.
 //
-//   Changes made after the end of their maker's window: take the first of them. Its maker ran in
-//   circles during its window, and goes on doing so until it sees a change that it has not seen in
-//   the window. Such a change would have been made after some window too, and earlier: there is
-//   none.
+//   Case 2: changes made after the end of their maker's window. Consider the first of them. Its
+//   maker repeated itself during its window, and does so until it sees a change that it did not
+//   see in the window. That change would have been made after some window, too, and earlier than
+//   the first: a contradiction.
 //
-// Somebody whose blocks have not begun is a member from the start, with the 0 of its place: it is
-// quiet in no epoch. New blocks begin only where others have ended, which is a change, or where a
-// member is not still.
+// A host thread whose blocks have not started is a member from the beginning. Its place holds 0: it
+// is quiet in no epoch. New blocks start only where others have ended, which is a change, or where
+// a member is not still.
 #pragma once
 
 #include <atomic>
@@ -41,14 +41,13 @@
 
 namespace lockstep::engine {
 
-// Atomic: std::atomic, or what a test puts in its place to try all orders in which the members'
-// operations can come.
+// Atomic: std::atomic, or a test's replacement that tries all orders of the members' operations.
 template <template <class> class Atomic>
 struct QuiescenceBoard {
   struct Place {
     Atomic<std::uint64_t> quiet{
-        0};  // the epoch in which the member is quiet, plus one; 0: in none; kGone
-    Atomic<std::uint64_t> position{0};  // of its first block in the schedule
+        0};  // the epoch in which the member is quiet, plus one; 0: none; or kGone
+    Atomic<std::uint64_t> position{0};  // of its first block, in the schedule
   };
   static constexpr std::uint64_t kGone = ~std::uint64_t{0};
 
@@ -63,9 +62,9 @@ class QuiescenceMember {
   using Board = QuiescenceBoard<Atomic>;
   QuiescenceMember(Board& board, std::size_t number) : board_(board), number_(number) {}
 
-  // `changes`: a count of the member's own, so far. `position`: of the first of its blocks. True:
-  // all are quiet, and this member, whose first block comes before all others', is the one to say
-  // so.
+  // Call after each round. `changes`: the member's own count so far. `position`: of its first
+  // block. Returns true if all members are quiet and this member's first block is the first of all:
+  // it is the one to report.
   bool after_time_slices(std::uint64_t changes, bool still, std::uint64_t position) {
     announce(changes);
     const std::uint64_t now = board_.epoch.load();
@@ -88,13 +87,13 @@ class QuiescenceMember {
 
   // Whether the member has changes to announce.
   bool has_news(std::uint64_t changes) const { return changes != announced_; }
-  // Whether the last call found the epoch as the call before it had.
+  // Whether the last call of after_time_slices() found the same epoch as the call before it.
   bool unchanged() const { return unchanged_; }
 
-  // Begins another epoch: nobody is quiet in it before everything has run in circles once more.
+  // Starts another epoch: no member is quiet in it until everything has repeated itself once more.
   void look_again() { seen_ = board_.epoch.fetch_add(1) + 1; }
 
-  // The member has no more to run.
+  // The member has nothing left to run.
   void leave(std::uint64_t changes) {
     announce(changes);
     board_.places[number_].quiet.store(Board::kGone);

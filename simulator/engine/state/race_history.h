@@ -1,4 +1,4 @@
-// What the search for races keeps from launch to launch, of one device memory.
+// The state of the search for races that is kept from launch to launch, for one device memory.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@
 
 namespace lockstep::engine {
 
-// A launch whose accesses may still be met.
+// An earlier launch whose accesses may still conflict with later ones.
 struct PastLaunch {
   std::uint32_t first_block = 0;
   const program::Program* program = nullptr;  // nullptr: its module was unloaded
@@ -23,15 +23,15 @@ struct PastLaunch {
 struct RaceHistory {
   check::GlobalRaces races;
   std::deque<PastLaunch> launches;  // by first block
-  bool reported_missed = false;     // that launches were forgotten: once is enough
+  bool reported_missed = false;     // that launches were forgotten; reported once only
 
-  // The launch that has the block; nullptr: it has been forgotten.
+  // The launch of the block; nullptr if it has been forgotten.
   const PastLaunch* find(std::uint32_t block) const;
-  // The module of the program is unloaded.
+  // Call when the program's module is unloaded.
   void forget(const program::Program& program);
 
-  // Of the memory; made when first asked for. Several launches may be under way on
-  // one memory; one runs at a time.
+  // The history of the memory, created at the first call. Several launches may be under way on one
+  // memory, but only one runs at a time.
   static RaceHistory& of(memory::DeviceMemory& memory);
 };
 

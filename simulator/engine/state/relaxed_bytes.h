@@ -1,21 +1,21 @@
-// Reads and writes of bytes that other host threads may read and write at the same time: global
-// memory and its written-shadow.
+// Reads and writes of bytes that other host threads may access at the same time: global memory and
+// its written-shadow.
 //
-// A race of the simulated program must not become a data race of the simulator, whose outcome C++
-// leaves open. An element of 1, 2, 4 or 8 bytes is moved by one relaxed atomic, which costs what a
-// plain move costs. 16 bytes, a row of elements, and the shadow's words at odd addresses are moved
-// by instructions for which C++ has no atomic. They are written as assembly: the compiler neither
-// sees what they access nor repeats, merges or omits it.
+// A race of the simulated program must not become a data race of the simulator, which is undefined
+// behaviour in C++. An element of 1, 2, 4 or 8 bytes is moved by one relaxed atomic, which costs as
+// much as a plain move. C++ has no atomics for 16 bytes, rows of elements, or words of the shadow
+// at odd addresses. They are moved by inline assembly, so the compiler does not see the access and
+// cannot repeat, merge or omit it.
 //
-// Up to 16 aligned bytes that one lane moves with one instruction are whole, be they one element or
-// a vector, as they are on GPUs: PTX takes a vector for so many scalars (PTX ISA 8.2.2), but
-// decoupled look-back in CUB and whatever else packs a value and its state into 16 bytes relies on
-// more. A processor with AVX moves 16 aligned bytes at once when the instruction is vmovdqa (Intel
-// SDM vol. 3, 9.1.1; AMD says the same of its own). Of wider moves it tears no aligned eight bytes.
-// Of 32 bytes a lane (.v4.b64, .v8.b32) each half is whole; whether they are on GPUs is not
-// documented.
+// Up to 16 aligned bytes that one lane moves with one instruction are not torn, whether they are
+// one element or a vector. GPUs behave so. PTX treats a vector as separate scalars (PTX ISA 8.2.2),
+// but programs rely on more when they pack a value and its state into 16 bytes, such as decoupled
+// look-back in CUB. A processor with AVX moves 16 aligned bytes at once with vmovdqa (Intel SDM
+// vol. 3, 9.1.1; AMD documents the same). Wider moves do not tear aligned eight bytes. With 32
+// bytes a lane (.v4.b64, .v8.b32) each half is not torn; GPUs do not document this.
 //
-// ThreadSanitizer does not see into assembly. For it, all of these are atomics, element by element.
+// ThreadSanitizer cannot see into assembly. In its builds all of these are atomics, element by
+// element.
 #pragma once
 
 #include <immintrin.h>
@@ -57,7 +57,8 @@ inline __attribute__((always_inline)) Bytes<kBytes>& bytes_at(void* p) {
   return *static_cast<Bytes<kBytes>*>(p);
 }
 
-// One element, whose address in shared bytes is a multiple of its size.
+// load_element() and store_element() move one element. Its address in shared bytes must be a
+// multiple of its size.
 template <int kBytes>
 inline __attribute__((always_inline)) void load_element(void* to, const std::byte* from) {
   static_assert(kBytes == 1 || kBytes == 2 || kBytes == 4 || kBytes == 8 || kBytes == 16);
@@ -91,8 +92,8 @@ inline __attribute__((always_inline)) void store_element(std::byte* to, const vo
   }
 }
 
-// 16 aligned bytes become `desired` when they are `expected`; else `expected` becomes what they
-// are. Every processor with AVX2 has cmpxchg16b.
+// Replaces 16 aligned bytes by `desired` if they equal `expected`. Otherwise stores their value in
+// `expected`. Returns whether it replaced them. Every processor with AVX2 has cmpxchg16b.
 inline bool compare_exchange_16(std::byte* at, std::uint64_t (&expected)[2],
                                 const std::uint64_t (&desired)[2]) {
   if constexpr (kAtomicsOnly) {
@@ -113,7 +114,7 @@ inline bool compare_exchange_16(std::byte* at, std::uint64_t (&expected)[2],
   }
 }
 
-// Calls `f` with the size of an element, 1, 2, 4, 8 or 16 bytes, as a constant:
+// Calls `f` with the element size (1, 2, 4, 8 or 16 bytes) as a constant:
 // f(std::integral_constant<int, 4>()).
 template <class F>
 inline __attribute__((always_inline)) auto by_size(std::uint32_t size, F f) {
@@ -125,7 +126,7 @@ inline __attribute__((always_inline)) auto by_size(std::uint32_t size, F f) {
     default: return f(std::integral_constant<int, 16>());
   }
 }
-// The same where the size is known only now.
+// As above, with a size that is known at run time only.
 inline void load_element(void* to, const std::byte* from, std::uint32_t size) {
   by_size(size, [&](auto bytes) { load_element<bytes()>(to, from); });
 }
@@ -133,7 +134,7 @@ inline void store_element(std::byte* to, const void* from, std::uint32_t size) {
   by_size(size, [&](auto bytes) { store_element<bytes()>(to, from); });
 }
 
-// A warp's row: 32 elements side by side, each of them whole.
+// A warp's row: 32 adjacent elements. No element is torn.
 template <int kBytes>
 inline __attribute__((always_inline)) void load_row(std::byte* to, const std::byte* from) {
   if constexpr (kAtomicsOnly || kBytes == 16) {

@@ -1,4 +1,4 @@
-// Places in an address space: as many as are noted, each as long as it goes on.
+// A set of ranges in an address space. Adjacent ranges that are added one after another are merged.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace lockstep::engine {
 
 class Spans {
  public:
-  // A place that begins where the last one ended makes that longer.
+  // A range that starts at the end of the last one extends it.
   void add(std::uint64_t begin, std::uint64_t size) {
     if (!spans_.empty() && spans_.back().end == begin) {
       spans_.back().end += size;
@@ -18,13 +18,13 @@ class Spans {
     }
   }
 
-  // Before meets(); the places do not overlap.
+  // Call before meets(). The ranges must not overlap.
   void sort() {
     std::sort(spans_.begin(), spans_.end(),
               [](const Span& a, const Span& b) { return a.begin < b.begin; });
   }
 
-  // Whether any of them meets [at, at + size).
+  // Whether any range overlaps [at, at + size).
   bool meets(std::uint64_t at, std::uint64_t size) const {
     const auto ends_behind = [](const Span& s, std::uint64_t x) { return s.end <= x; };
     const auto s = std::lower_bound(spans_.begin(), spans_.end(), at, ends_behind);

@@ -1,9 +1,9 @@
-// The tensor memory of a block (PTX ISA 9.7.16): its words, who has which columns, what is under
-// way there, and who has accessed what.
+// The tensor memory of a block (PTX ISA 9.7.16): its words, the allocation of its columns, queued
+// operations, and the accesses so far.
 //
-// What tcgen05.mma and tcgen05.cp issue is done when nothing else in the block can run, in the
-// order of issue, up to the next tcgen05.commit. That is the latest moment that PTX allows. Under a
-// schedule of its own it is done at once.
+// Work that tcgen05.mma and tcgen05.cp issue is executed when nothing else in the block can run, in
+// the order of issue, up to the next tcgen05.commit. That is the latest moment that PTX allows. In
+// a launch with a schedule seed it is executed at once.
 #pragma once
 
 #include <array>
@@ -24,42 +24,42 @@ namespace lockstep::engine {
 using program::kTensorColumns;
 using program::kTensorLanes;
 
-// When a thread did something, as check::BlockOrder numbers times.
+// The time of a thread's action, numbered as in check::BlockOrder.
 struct TensorStamp {
   std::uint32_t thread = 0, epoch = 0, clock = 0;
-  std::uint64_t at = 0;  // TensorMemory::events
+  std::uint64_t at = 0;  // value of TensorMemory::events
 };
 
-// One instruction's accesses to tensor memory.
+// The accesses of one instruction to tensor memory.
 struct TensorAccess {
   enum class What : std::uint8_t { kLoad, kStore, kFill, kShift, kMultiply };
   What what = What::kLoad;
   std::uint32_t pc = 0;
-  std::uint32_t commits = 0;  // of the issuer's block, before it
-  TensorStamp issued;         // as the issuer's block numbers threads and times
-  bool of_partner = false;    // the other block of the pair has issued it
-  // Of kLoad and kStore: tcgen05.wait, and the tcgen05.fence::before_thread_sync after it.
+  std::uint32_t commits = 0;  // commits of the issuer's block before it
+  TensorStamp issued;         // threads and times numbered by the issuer's block
+  bool of_partner = false;    // issued by the other block of the pair
+  // For kLoad and kStore: the tcgen05.wait, and the tcgen05.fence::before_thread_sync after it.
   std::optional<TensorStamp> waited, fenced;
-  // Of those that are fenced: the warps of the other block of the pair, a bit each, that have
-  // executed fence::after_thread_sync since they are ordered after it.
+  // For fenced accesses: the warps of the other block of the pair, one bit each, that are ordered
+  // after the fence and have executed fence::after_thread_sync since.
   std::uint32_t fenced_for_partner = 0;
 
-  // Done by the tensor unit, in the order of issue.
+  // Whether the tensor unit executes it, in the order of issue.
   bool is_queued() const { return what >= What::kFill; }
 };
 
-// 16 lanes of a column: the last accesses of each kind, by number + 1; 0: none.
+// 16 lanes of a column: the last access of each kind, as number + 1; 0: none.
 struct TensorCell {
-  std::uint32_t written = 0;  // by any
+  std::uint32_t written = 0;  // by any access
   std::uint32_t loaded = 0;   // by tcgen05.ld
   std::uint32_t fed = 0;      // read by tcgen05.mma
 };
 inline constexpr std::uint32_t kTensorGroup = 16, kTensorGroups = kTensorLanes / kTensorGroup;
 
-// What a tcgen05.mma, cp or shift will do.
+// The work of a tcgen05.mma, cp or shift.
 struct TensorWork {
   std::uint32_t access = 0;          // its number
-  std::uint32_t partner_access = 0;  // of a pair: its number in the other block
+  std::uint32_t partner_access = 0;  // for a pair: its number in the other block
   std::uint32_t warp = 0, lane = 0, pc = 0;
   const program::TensorOperation* of = nullptr;
   std::uint32_t d = 0;         // address in tensor memory
@@ -73,28 +73,29 @@ struct TensorWork {
 
 struct TensorCommit {
   std::uint32_t thread = 0, pc = 0;
-  std::uint32_t accesses = 0;  // of the block, before it
-  // By whom its phase has been found complete, each warp once: in its own block, and in the other
-  // of its pair.
+  std::uint32_t accesses = 0;  // accesses of the block before it
+  // The threads that have found its phase complete, each warp once: of its own block, and of the
+  // other block of its pair.
   std::vector<TensorStamp> seen, seen_by_partner;
 };
 
 struct TensorQueued {
-  std::optional<TensorWork> work;  // none: a commit
+  std::optional<TensorWork> work;  // nullopt: a commit
   std::uint32_t commit = 0;
   std::vector<std::uint32_t> barriers;  // addresses in the cluster's shared memory
   std::optional<check::Message> message;
   std::uint32_t warp = 0, lane = 0, pc = 0;
 };
 
-// What an operation has read in shared memory, which must stay until it is known to be complete.
+// The shared memory that an operation has read. It must not change until the operation is known to
+// be complete.
 struct TensorOperands {
   std::uint32_t access = 0;
   bool of_partner = false;  // in the shared memory of the other block of the pair
   std::vector<MatrixBytes> read;
 };
 
-// The latest tcgen05.fence::after_thread_sync of a warp, and what was before it.
+// The latest tcgen05.fence::after_thread_sync of a warp, and what is ordered before it.
 struct TensorFence {
   bool any = false;
   std::uint32_t epoch = 0;
@@ -104,13 +105,13 @@ struct TensorFence {
 
 struct TensorWarp {
   std::vector<std::uint32_t> loads, stores;  // not waited for
-  std::vector<std::uint32_t> unfenced;       // waited for, and no fence::before_thread_sync since
-  // Of the other block of a pair: accesses before it need not be looked at any more by
-  // fence::after_thread_sync.
+  std::vector<std::uint32_t> unfenced;  // waited for, without a fence::before_thread_sync since
+  // fence::after_thread_sync need not examine the other block's accesses before this number any
+  // more.
   std::uint32_t known_of_partner = 0;
   std::vector<std::uint32_t> marks;  // of registers that `loads` write
   std::uint32_t load_count = 0;
-  // Under the default schedule what is stored comes with the wait: word, value.
+  // Without a schedule seed, stored values are written at the wait: word, value.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> stored;
   TensorFence after;
 };
@@ -120,7 +121,8 @@ struct TensorAllocation {
   bool freed = false;
 };
 
-// A tcgen05.alloc by a pair of blocks waits for that of the other block, and for room.
+// A tcgen05.alloc by a pair of blocks. It waits for the other block's tcgen05.alloc, and for free
+// columns.
 struct TensorRequest {
   std::uint32_t columns = 0, pc = 0, warp = 0;
   bool granted = false;
@@ -135,15 +137,16 @@ struct TensorMemory {
   Watched<std::vector<std::uint32_t>> words;  // [column][lane]
   std::vector<bool> written;
   std::vector<TensorCell> cells;  // [column][group]
-  // Number of an allocation + 1; 0: free.
+  // By column: the number of its allocation + 1; 0: free.
   Watched<std::array<std::uint16_t, kTensorColumns>> owner;
   std::vector<TensorAllocation> allocations;
   std::optional<std::uint32_t> relinquished;  // pc of relinquish_alloc_permit
   std::optional<TensorRequest> request;
-  // The first instruction that says how many blocks work together: all of a kernel must agree.
+  // pc of the first instruction that determines how many blocks cooperate. All instructions of a
+  // kernel must agree.
   std::optional<std::uint32_t> grouped;  // its pc
   bool paired = false;
-  std::uint64_t events = 0;  // stamps and fences so far, in the order of execution
+  std::uint64_t events = 0;  // stamps and fences so far
   std::vector<TensorAccess> accesses;
   std::vector<TensorCommit> commits;
   std::deque<TensorQueued> queue;
@@ -158,7 +161,7 @@ struct TensorMemory {
   }
 };
 
-// An address in tensor memory: the lane above the column.
+// An address in tensor memory: the lane in the upper half, the column in the lower half.
 inline std::uint32_t tensor_lane(std::uint32_t address) { return address >> 16; }
 inline std::uint32_t tensor_column(std::uint32_t address) { return address & 0xffff; }
 

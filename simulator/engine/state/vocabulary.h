@@ -1,4 +1,4 @@
-// The words of simulator/program that every part of the engine uses by their short names.
+// Short names for the types of simulator/program that every part of the engine uses.
 //
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
 #pragma once

@@ -1,4 +1,4 @@
-// The state of one warp, as far as handlers see it, and the accessors of its register file.
+// The state of one warp that handlers use, and the accessors of its register file.
 //
 // Plain data only, for the same reason as program/operation.h. The scheduler's state (splits,
 // parking) is in block.h.
@@ -15,24 +15,24 @@ namespace lockstep::engine {
 struct Block;        // block.h
 struct WarpControl;  // block.h: splits, call stacks, parking; owned by the scheduler
 
-// Why the running split pauses. A handler asks for the scheduler's attention by one of the first
-// four; the main loop adds the others.
+// Why the running split pauses. Handlers set one of kReschedule to kAbort. The main loop sets the
+// others.
 enum class Event : std::uint8_t {
   kNone,
   kReschedule,  // the running split ended, parked, split or changed its frame
-  kTrack,       // unwritten bytes were loaded: go on in the loop that follows values
-  kParted,      // lanes were left behind: the others go on
-  kAbort,       // a finding ends the launch
-  kMet,         // another split waits at this operation
-  kSliceOver,   // the time slice is used up, at a backward branch
-  kTurnOver,    // the short turn of a split that is not the lowest is over
+  kTrack,      // unwritten bytes were loaded: continue in the loop that tracks uninitialised values
+  kParted,     // lanes were left behind: the others continue
+  kAbort,      // a finding ends the launch
+  kMet,        // another split waits at this operation
+  kSliceOver,  // the time slice has ended, at a backward branch
+  kTurnOver,   // the short turn of a split that is not the lowest has ended
 };
 
 struct Warp {
   std::byte* file[2];       // [0] registers, [1] the kernel's constants (read only)
-  LaneMask carry = 0;       // condition code CC.CF, one bit a lane
+  LaneMask carry = 0;       // condition code CC.CF, one bit for each lane
   LaneMask exists = 0;      // lanes that are threads of the block (a last warp may be partial)
-  LaneMask overlapped = 0;  // lanes beside which grids or copies before this one may still run, and
+  LaneMask overlapped = 0;  // lanes beside which earlier grids or copies may still run, including
                             // those that have waited: sync/dependent_grids.h
   LaneMask waited = 0;
   std::uint32_t index = 0;  // within the block
@@ -43,12 +43,12 @@ struct Warp {
   std::uint32_t pc = 0;  // while a handler runs: the instruction after its own
   LaneMask active = 0;
   std::uint32_t limit = 0;      // another split waits here: stop and merge
-  std::int32_t time_slice = 0;  // backward branches left before somebody else gets a turn
+  std::int32_t time_slice = 0;  // backward branches left before the turn ends
   Event event = Event::kNone;
 };
 
-// A lane array of the register (or constant) at `slot`. Lanes past `exists` hold unspecified values
-// and may be computed on.
+// The lane array of the register (or constant) at `slot`. Lanes not in `exists` hold unspecified
+// values, on which computations are allowed.
 template <class T>
 inline __attribute__((always_inline)) const T* source(const Warp& w, Slot slot) {
   return reinterpret_cast<const T*>(w.file[slot & 1] + (slot & ~Slot{1}));

@@ -1,5 +1,5 @@
-// State by which threads learn of one another, and how often it has changed. Only the two hooks of
-// monitor/progress.h hand it out to be changed, so that no change can go uncounted.
+// State through which threads learn of each other, with a count of its changes. Only the two hooks
+// of monitor/progress.h give write access to it, so every change is counted.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace lockstep::engine {
 
 struct Worker;
 
-// How often memory, or state that orders threads, has changed: of one host thread.
+// The number of changes of memory, or of state that orders threads, by one host thread.
 class ChangeCount {
  public:
   std::uint64_t value() const { return value_; }
@@ -25,7 +25,7 @@ class Watched {
  public:
   const T& operator*() const { return value_; }
   const T* operator->() const { return &value_; }
-  // For a block that has not begun, whose threads cannot have seen what was there.
+  // For a block that has not started: its threads cannot have seen the old value.
   void reset(T value = T()) { value_ = std::move(value); }
 
  private:

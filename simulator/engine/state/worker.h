@@ -1,4 +1,4 @@
-// One host thread's part of a launch.
+// The state of one host thread of a launch.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace lockstep::engine {
 
-// Last-hit cache of global allocations, a slot chosen by the instruction.
+// A cache of the last global allocation used; the instruction selects the slot.
 struct CachedRange {
   std::uint64_t begin = 1, size = 0;  // kernels may touch [begin, begin + size)
   std::int64_t delta = 0;
@@ -26,10 +26,10 @@ struct CachedRange {
 };
 inline constexpr int kCacheSlots = 16;
 
-// A kind of finding that a host thread has reported for a place, and how often it has met it since.
+// A kind of finding that a host thread has reported for a place, and the number of its repetitions.
 struct ReportedSite {
-  // kOrigin: of the values that come from there. kKnown and kKnownOrigin: information, since it is
-  // known in a library (check/library_findings.h).
+  // kOrigin: the finding is about values that come from the place. kKnown and kKnownOrigin:
+  // information, because a library is known for it (check/library_findings.h).
   enum class As : std::uint8_t { kError, kInformation, kOrigin, kKnown, kKnownOrigin };
   std::uint32_t pc = 0;
   check::Kind kind = check::Kind::kRace;
@@ -37,7 +37,7 @@ struct ReportedSite {
   std::uint64_t again = 0;
 };
 
-// What a host thread does, for LaunchConfig::time_profile: another thread looks at it.
+// The present activity of a host thread, for LaunchConfig::time_profile. Another thread reads it.
 struct Activity {
   std::atomic<std::uint32_t> pc = 0;
   std::atomic<Doing> what = Doing::kNothing;
@@ -47,25 +47,27 @@ struct Activity {
   void begin(Doing doing) { what.store(doing, std::memory_order_relaxed); }
 };
 
-// Aligned: what one host thread writes shares no cache line with what another one reads.
+// Aligned, so that no two host threads write to one cache line.
 struct alignas(64) Worker {
   Launch* launch = nullptr;
   memory::DeviceMemory* memory = nullptr;
   std::uint64_t generation = ~0ull;
   CachedRange cache[kCacheSlots];
   Counters counters;
-  ChangeCount changes;      // of whatever may let a thread that waits go on: monitor/progress.h
-  std::uint64_t watch = 0;  // Launch::watch, as far as this thread knows
+  ChangeCount
+      changes;  // counts all changes that may let a waiting thread continue: monitor/progress.h
+  std::uint64_t watch = 0;  // the last value of Launch::watch that this thread has seen
   bool counting = false;
   Activity activity;
   Coverage::Part* coverage = nullptr;  // LaunchConfig::coverage: this thread's part
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
-  bool between_blocks = false;         // races are searched for, and there are other blocks
-  std::vector<ReportedSite> reported;  // what need not be reported again: monitor/reports.h
+  bool between_blocks = false;  // races are searched for, and there are other blocks
+  std::vector<ReportedSite>
+      reported;  // findings that need not be reported again: monitor/reports.h
 };
 
-// The host thread does `doing` as long as this lives, and then what it did before.
+// Sets the host thread's activity for the lifetime of the object, then restores it.
 class DoingFor {
  public:
   DoingFor(Worker& worker, Doing doing)

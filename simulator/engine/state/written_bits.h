@@ -1,7 +1,5 @@
-// The written-shadow of a memory, as the engine's handlers read and change it: bit i of byte k
-// stands for byte 8 k + i of the memory.
-//
-// Inline because they run at every access.
+// The written-shadow of a memory: bit i of byte k stands for byte 8 k + i of the memory. The
+// engine's handlers read and change it at every access, so these functions are inline.
 #pragma once
 
 #include <bit>
@@ -23,7 +21,7 @@ inline std::uint8_t shadow_byte(const std::uint8_t* p) {
   return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-// `bits` bits from bit `first` of `shadow`.
+// Whether all `bits` bits from bit `first` of `shadow` on are set.
 inline bool all_written(const std::uint8_t* shadow, std::uint64_t first, std::uint32_t bits) {
   shadow += first >> 3;
   const unsigned skip = first & 7;
@@ -46,7 +44,7 @@ inline bool all_written(const std::uint8_t* shadow, std::uint64_t first, std::ui
   return (shadow_byte(shadow) & mask) == mask;
 }
 
-// The same of a row of accesses, from bit `skip` of the first byte.
+// As all_written(), for a row of accesses, from bit `skip` of the first byte.
 template <std::uint32_t kBits>
 inline __attribute__((always_inline)) bool row_is_written(const std::uint8_t* shadow,
                                                           unsigned skip) {
@@ -57,8 +55,8 @@ inline __attribute__((always_inline)) bool row_is_written(const std::uint8_t* sh
   return all == ~0ull && (skip == 0 || (shadow_byte(shadow + kBits / 8) & before) == before);
 }
 
-// Other host threads may write neighbouring bits: whole bytes can be stored, parts of bytes need an
-// atomic.
+// Sets bits. Other host threads may write neighbouring bits: whole bytes can be stored, parts of
+// bytes need an atomic.
 inline void set_written(std::uint8_t* shadow, std::uint64_t first, std::uint32_t bits) {
   shadow += first >> 3;
   const unsigned skip = first & 7;
@@ -86,7 +84,7 @@ inline void clear_written(std::uint8_t* shadow, std::uint64_t first, std::uint32
   }
 }
 
-// The bytes of an access of at most 32 bytes that nobody has written, a bit each.
+// The bytes of an access of at most 32 bytes that nobody has written, one bit each.
 inline std::uint32_t missing_bytes(const std::uint8_t* shadow, std::uint64_t first,
                                    std::uint32_t size) {
   std::uint32_t missing = 0;
@@ -96,8 +94,8 @@ inline std::uint32_t missing_bytes(const std::uint8_t* shadow, std::uint64_t fir
   return missing;
 }
 
-// Lanes with an unwritten byte, and the unwritten bytes of each. Most often all bytes between the
-// lowest and the highest are written.
+// The lanes with an unwritten byte; `missing` gets the unwritten bytes of each. In most cases all
+// bytes between the lowest and the highest are written.
 template <class At>
 inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span,
                                 std::uint32_t size, LaneMask lanes, std::uint32_t* missing, At at) {
@@ -111,7 +109,8 @@ inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, s
   return unwritten;
 }
 
-// A lane stores bytes. Those in `missing` hold unwritten values: a copy of one is unwritten, too.
+// Marks a lane's stored bytes as written, except those in `missing`: a copy of an unwritten value
+// is unwritten, too.
 inline void set_written_but(std::uint8_t* shadow, std::uint64_t first, std::uint32_t size,
                             std::uint32_t missing) {
   set_written(shadow, first, size);

@@ -1,4 +1,4 @@
-// Whole numbers that a seed determines, for tests that draw their cases.
+// Deterministic random integers for tests, from a seed.
 #pragma once
 
 #include <cstdint>

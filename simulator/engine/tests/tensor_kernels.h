@@ -1,4 +1,4 @@
-// Kernels on tensor memory, for tests: what stands round a body.
+// Kernels on tensor memory for tests: the code around a test's body.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,11 +13,13 @@
 
 namespace lockstep::engine::testing {
 
-// A kernel k(in, out) of four warps for sm_100a, with all 512 columns allocated until its end. tid
-// is the thread, p0 true for thread 0, p1 for warp 0. tm is the address of the warp's own lanes of
-// tensor memory, all of the whole; mine is the thread's row of `out`, 2048 bytes apart; smem the
-// address of 32 KiB of shared memory, s1 of an mbarrier object for one arrival; in0 the address of
-// `in`. r0 to r127, x0 to x15, d0 to d15, p2 to p9 are free.
+// A kernel k(in, out) of four warps for sm_100a that holds all 512 columns until its end. Registers
+// for the body:
+// - tid: the thread. p0: true for thread 0. p1: true for warp 0.
+// - tm: the address of the warp's own lanes of tensor memory. all: of the whole.
+// - mine: the thread's row of `out`, 2048 bytes apart. in0: the address of `in`.
+// - smem: the address of 32 KiB of shared memory. s1: of an mbarrier object for one arrival.
+// - free: r0 to r127, x0 to x15, d0 to d15, p2 to p9.
 inline std::string tensor_kernel(const std::string& body, const std::string& target = "sm_100a") {
   return ".version 9.0\n.target " + target + R"(
 .address_size 64
@@ -59,10 +61,10 @@ ret;
 )";
 }
 
-// Counts the elements of random products that a test compares, by kind. A test goes through its
-// products of a kind once; with the environment variable LOCKSTEP_TENSOR_ELEMENTS again and again,
-// with other numbers each time, until it has compared so many of that kind. Then the counts are
-// printed at the end.
+// Counts the elements of random products that a test compares, by kind. A test compares its
+// products of a kind once. With the environment variable LOCKSTEP_TENSOR_ELEMENTS it repeats them
+// with new numbers until it has compared that many elements of the kind, and prints the counts at
+// the end.
 class Elements {
  public:
   explicit Elements(std::string test) : test_(std::move(test)) {
@@ -77,7 +79,7 @@ class Elements {
   Elements(const Elements&) = delete;
   Elements& operator=(const Elements&) = delete;
 
-  // Whether the test shall go through its products of a kind once more.
+  // Whether the test must repeat its products of a kind.
   bool want(const std::string& kind) const {
     const auto it = counts_.find(kind);
     return it == counts_.end() || (it->second < wanted_ && !::testing::Test::HasFailure());
@@ -95,7 +97,7 @@ class Elements {
   std::map<std::string, std::size_t> counts_;
 };
 
-// A descriptor of what lies in shared memory from byte `start` of the tile on.
+// A descriptor of a matrix in shared memory from byte `start` of the tile on.
 inline std::string descriptor(const std::string& name, int start, int leading, int stride,
                               int layout = 0) {
   const auto high = static_cast<unsigned>(stride / 16 | 1 << 14 | layout << 29);
@@ -105,8 +107,8 @@ inline std::string descriptor(const std::string& name, int start, int leading, i
          std::to_string(high) + "};\n";
 }
 
-// The same for rows of 128 bytes that begin in one place and go on in another: of an absolute
-// leading dimension and a swizzle of 128 bytes. start: where the first row's elements begin.
+// As descriptor(), for rows of 128 bytes that start in one place and continue in another (absolute
+// leading dimension, swizzle of 128 bytes). `start`: the offset of the first row's elements.
 inline std::string absolute_descriptor(const std::string& name, int start, int next, int stride) {
   constexpr int kAbsolute = 1 << 20;
   const auto high = static_cast<unsigned>(stride / 16 | 1 << 14 | kAbsolute | 2 << 29);
@@ -118,7 +120,7 @@ inline std::string absolute_descriptor(const std::string& name, int start, int n
          "mov.b64 " + name + ", {x4, " + std::to_string(high) + "};\n";
 }
 
-// Thread 0 commits to the object, and all wait for its phase of this parity.
+// Thread 0 commits to the object, and all threads wait for its phase of this parity.
 inline std::string commit_and_wait(int parity = 0) {
   static int label = 0;
   const std::string wait = "$wait" + std::to_string(label++);

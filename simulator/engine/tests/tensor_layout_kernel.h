@@ -1,5 +1,5 @@
-// One tcgen05.mma by one block or by a pair, for tests that compare all of tensor memory with a
-// model of their own. The test says where factors, scales and accumulator lie.
+// One tcgen05.mma by one block or a pair, for tests that compare all of tensor memory with their
+// own model. The test determines the layout of factors, scales and accumulator.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace lockstep::engine::testing {
 
-// What a block has: bytes of its shared memory, A from 0 on and B from kSharedB on; and words of
-// its tensor memory by lane, A from column kColumnA on, scales of rows and columns, the metadata of
-// a sparse A, and the accumulator's first columns.
+// A block's data. Its shared memory: A from byte 0 on, B from kSharedB on. Its tensor memory, as
+// words by lane: A from column kColumnA on, the scales of rows and columns, the metadata of a
+// sparse A, and the first columns of the accumulator.
 struct TensorBlock {
   static constexpr int kShared = 32768, kSharedB = 16384, kLanes = 128;
   static constexpr int kOfA = 12, kOfRows = 8, kOfColumns = 16, kOfMetadata = 2;
@@ -28,14 +28,14 @@ struct TensorProductKernel {
   bool paired = false, a_in_tensor_memory = false, scaled = false, accumulates = false;
   bool sparse = false;
   std::uint32_t descriptor = 0;
-  std::string describe_a, describe_b;     // sets d2, d3; empty: without a swizzle
+  std::string describe_a, describe_b;     // PTX that sets d2, d3; empty: no swizzle
   int a_rows = 0, b_rows = 0;             // of one block
-  int columns = 0;                        // of tensor memory that D has
+  int columns = 0;                        // columns of tensor memory of D
   std::string target = "sm_100a", after;  // further operands
 
-  // Kernel k(in, out) of one or two blocks of four warps. in: a block's shared, a, rows, columns
-  // and metadata after one another. out: 512 words a lane, the lanes of the blocks after one
-  // another; the first `columns` are D's. D begins as lane + column, in f32.
+  // Kernel k(in, out) of one or two blocks of four warps. `in`: each block's shared, a, rows,
+  // columns and metadata, in this order. `out`: 512 words for each lane, block after block; the
+  // first `columns` of a lane are D's. Element (lane, column) of D starts as lane + column, in f32.
   std::string text() const {
     constexpr int kColumnD = 16, kColumnA = 300, kRows = 340, kColumns = 350, kMetadata = 370;
     using B = TensorBlock;
@@ -113,7 +113,7 @@ struct TensorProductKernel {
                   : "bar.sync 0;\n";
   }
 
-  // What is in `out`, and the findings.
+  // Runs the kernel. Returns its outcome, and the contents of `out`.
   Outcome run(Machine& gpu, const std::vector<TensorBlock>& blocks,
               std::vector<std::uint32_t>& out) const {
     std::vector<std::uint8_t> in;

@@ -1,5 +1,5 @@
-// Runs PTX text on the engine in tests: load a module, fill buffers, launch, look at results and
-// findings.
+// Runs PTX text on the engine in tests: loads a module, fills buffers, launches, and returns
+// results and findings.
 //
 //   Machine gpu;
 //   const auto x = gpu.buffer<float>({1, 2, 3});
@@ -25,14 +25,14 @@
 
 namespace lockstep::engine::testing {
 
-// The lines every module begins with; give the body only.
+// The first lines of every module, followed by `body`.
 inline std::string module_text(std::string_view body, std::string_view target = "sm_90") {
   return ".version 8.0\n.target " + std::string(target) + "\n.address_size 64\n" +
          std::string(body);
 }
 
-// launch(), which reports to coverage/judged.h what the kernel executed when the test binary judges
-// rows of the table of forms.
+// Calls launch(). If the test binary judges rows of the table of forms, reports to
+// coverage/judged.h what the kernel executed.
 inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config,
                                  memory::DeviceMemory& memory) {
   if (!coverage::judging()) return engine::launch(kernel, config, memory);
@@ -57,12 +57,12 @@ class Machine {
     config.host_threads = 1;
     config.instruction_limit = 50'000'000;  // a test that would hang fails instead
     config.output = [this](std::string_view text) { printed += text; };
-    // --test_env=LOCKSTEP_PROOF=compare: every launch is held against its proof.
+    // --test_env=LOCKSTEP_PROOF=compare: every launch is compared with its proof.
     config.proof = proof_by_variable();
     config.translate = translate_by_variable();
   }
 
-  // Loads `body` behind the usual header; throws with the message when it is refused.
+  // Loads `body` with the usual header. Throws with the message if it is refused.
   void load(std::string_view body) { load_text(module_text(body)); }
   void load_text(std::string_view text) {
     const std::string_view texts[] = {text};
@@ -70,7 +70,7 @@ class Machine {
     if (const auto error = first_refusal(loaded)) throw std::runtime_error(error->message);
     module = std::move(std::get<std::unique_ptr<Module>>(loaded));
   }
-  // The message of a module with something that must be refused, empty when all of it is accepted.
+  // The error message of a module that must be refused; empty if all of it is accepted.
   std::string refusal(std::string_view body) {
     const std::string text = module_text(body);
     const std::string_view texts[] = {text};
@@ -130,14 +130,15 @@ class Machine {
   std::string printed;  // what device code printed
 };
 
-// A kernel k(x, y) round a body: thread i has %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared
-// address of s[i] (s: 256 bytes). The body may use 64 bytes t of shared memory, 16 bytes `stack` of
-// local memory and a constant `table`. It begins on line kBodyLine of the module's text.
+// A kernel k(x, y) around a body. For thread i: %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 =
+// shared address of s[i] (s: 256 bytes). The body may use 64 bytes t of shared memory, 16 bytes
+// `stack` of local memory and a constant `table`. It starts on line kBodyLine of the module's text.
 struct TwoBuffers {
   static constexpr int kBodyLine = 3 + 21;
   Machine gpu;
-  memory::Address x = 0, y = 0;  // of the last run: a value for every thread of a block, and as
-                                 // many that nobody has written
+  memory::Address
+      x = 0,
+      y = 0;  // of the last run: a value for each thread of a block, and as many unwritten ones
 
   static std::string kernel(const std::string& body) {
     return R"(

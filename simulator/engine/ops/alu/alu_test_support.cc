@@ -47,7 +47,7 @@ class Bank {
   std::byte* base_;
 };
 
-// What a register holds: a value for each lane, or of a predicate a bit.
+// The contents of a register: a value for each lane or, for a predicate, a bit.
 struct Image {
   alignas(64) std::array<std::byte, kWarpSize * 8> held;
 
@@ -55,7 +55,7 @@ struct Image {
     return bytes == 0 ? 4 : static_cast<std::size_t>(kWarpSize * bytes);
   }
 
-  // The values `of(lane)`.
+  // Fills in the values `of(lane)`.
   template <class Of>
   void fill(int bytes, Of of) {
     switch (bytes) {
@@ -67,7 +67,7 @@ struct Image {
       default: ADD_FAILURE() << "no register has " << bytes << " bytes";
     }
   }
-  // `ours` in the lanes of the mask, `others` in the rest.
+  // Takes `ours` in the lanes of the mask and `others` in the rest.
   void merge(int bytes, LaneMask mask, const Image& ours, const Image& others) {
     switch (bytes) {
       case 0: return put((ours.get<LaneMask>(0) & mask) | (others.get<LaneMask>(0) & ~mask));
@@ -109,11 +109,10 @@ struct Image {
   }
 };
 
-// A lane's operands; the carry stands after the last source.
+// A lane's operands, with the carry after the last source.
 using Operands = std::array<Bits, 6>;
 
-// Into `tuples`, whose memory serves one form after another: a fifth of the time went to the kernel
-// for pages.
+// Fills `tuples`, whose memory is reused for every form: new pages would cost a fifth of the time.
 void operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& specials,
                     const Options& options, std::vector<Operands>& tuples) {
   const int n = static_cast<int>(specials.size());
@@ -166,36 +165,36 @@ std::string shown(std::span<const Bits> in) {
   return s;
 }
 
-// What the 32 lanes are given: the operands, then the carry; and, of a form with a reference, what
-// they must give.
+// The inputs of the 32 lanes: operands, then carry. For a form with a reference, also the expected
+// results.
 struct Batch {
   std::array<Operands, kWarpSize> in;
   std::array<Bits, kWarpSize> expected;
   LaneMask carry;
-  // The same as registers hold it. Where the options have no such reference, `second` and
-  // `carry_out` are nothing.
+  // The same values as registers hold them. `second` and `carry_out` are empty if the options have
+  // no such reference.
   std::array<Image, 5> sources;
   Image result;
   LaneMask second, carry_out;
 };
 
-// How one run is laid out.
+// The layout of one run.
 struct Layout {
   LaneMask mask;
   int alias;       // destination in this source's register; -1: its own
   bool constants;  // sources from the file of constants
 };
 
-// The number of lanes found wrong; reports the first few.
+// Returns the number of wrong lanes and reports the first few.
 class Runner {
  public:
-  // `judge` may be empty: then a batch says what is expected.
+  // `judge` may be empty: then the batch contains the expected results.
   Runner(const Form& form, const Judge& judge, const Options& options)
       : form_(form), judge_(judge), options_(options) {
     poison_.fill(form_.bytes[0], [&](int lane) { return kPoison >> lane; });
   }
 
-  // After `in` and `expected` are there.
+  // Call after `in` and `expected` are set.
   void prepare(Batch& batch) const {
     const int n = static_cast<int>(form_.bytes.size()) - 1;
     for (int i = 0; i < n; ++i)
@@ -273,7 +272,7 @@ class Runner {
   long failures() const { return failures_; }
 
  private:
-  // All lanes at once; which of them is wrong, and of what, run() finds out.
+  // Compares all lanes at once. run() determines which lane is wrong, and how.
   bool is_as_expected(const Batch& batch, const Layout& layout, LaneMask carry) {
     const Image* result = &batch.result;
     if (layout.mask != kAllLanes) {
@@ -373,9 +372,7 @@ std::vector<Bits> special_float(int precision, int exponent_bits) {
 
 namespace {
 
-// The row of the table that takes the opcode with as many operands; `form` is nullptr when there is
-// none.
-// Registers of an operand list, those of vectors one by one.
+// The number of registers of an operand list, with the elements of vectors counted singly.
 std::size_t registers_of(const std::vector<isa::OperandRule>& operands, const isa::Match& match) {
   std::size_t count = 0;
   for (const isa::OperandRule& rule : operands)
@@ -414,8 +411,8 @@ AluKey key_of(const Form& form) {
 
 namespace {
 
-// Exactly one of `judge` and `reference` is there. The latter is asked once a lane, however often a
-// batch runs: exact arithmetic is what these tests spend their time on.
+// Exactly one of `judge` and `reference` is set. `reference` is called once for each lane, however
+// often a batch runs, because exact arithmetic takes most of these tests' time.
 void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials,
                 const Judge& judge, const Reference& reference, const Options& options) {
   ASSERT_EQ(specials.size() + 1, form.bytes.size()) << form.text;
@@ -444,7 +441,7 @@ void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials
       if (first % 3 == 0) mask = 1u << (random() % 32);
       if (mask == 0) mask = 0x80000000u;
       layouts.push_back({mask, -1, false});
-      // The destination in a source's register: only ever one of the same width.
+      // The destination may share a source's register only if both have the same width.
       for (std::size_t i = 0; i < specials.size(); ++i) {
         if (form.bytes[i + 1] != form.bytes[0]) continue;
         layouts.push_back({kAllLanes, static_cast<int>(i), false});

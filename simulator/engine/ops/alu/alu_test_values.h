@@ -1,5 +1,4 @@
-// What tests of arithmetic have in common: rounding modes by their words, integer types,
-// saturation.
+// Shared parts of tests of arithmetic: rounding modes, integer types, saturation.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ inline const std::vector<Mode> kRoundings = {{".rn", exact::Direction::kNearestE
                                              {".rm", exact::Direction::kDown},
                                              {".rp", exact::Direction::kUp}};
 
-// .sat: to [0, 1], NaN to 0 (PTX ISA, "add" and its neighbours).
+// .sat: clamps to [0, 1], NaN to 0 (PTX ISA, "add" and related instructions).
 inline Bits saturated(Bits r, const exact::Format& f) {
   const Bits one = static_cast<Bits>(f.bias()) << (f.precision - 1);
   if (exact::is_nan_bits(r, f) || (r & f.sign_bit())) return 0;
@@ -31,7 +30,7 @@ struct IntegerType {
   std::string name;
   int bytes;
   bool is_signed;
-  // What the low bits of a register stand for.
+  // The value of the low bits of a register.
   __int128 value(Bits b) const {
     const int spare = 64 - 8 * bytes;
     return is_signed ? static_cast<__int128>(static_cast<std::int64_t>(b << spare) >> spare)
@@ -39,7 +38,7 @@ struct IntegerType {
   }
   __int128 lowest() const { return is_signed ? -(__int128{1} << (8 * bytes - 1)) : 0; }
   __int128 highest() const { return (__int128{1} << (8 * bytes - (is_signed ? 1 : 0))) - 1; }
-  // The register's bits for a value of this type: wrapped to it, then extended by its own sign.
+  // The register's bits for a value of this type: wrapped to the type, then sign- or zero-extended.
   Bits in_register(__int128 v) const { return static_cast<Bits>(value(static_cast<Bits>(v))); }
 };
 

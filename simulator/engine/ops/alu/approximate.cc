@@ -1,9 +1,9 @@
 // Approximate instructions: PTX ISA 9.7.3 (div.approx, div.full, rcp.approx, sqrt.approx,
 // rsqrt.approx, sin, cos, lg2, ex2, tanh).
 //
-// PTX bounds their error and leaves the bits to the machine. Here they are computed in double
-// precision and rounded once, well inside every bound, with the manual's results for zeros,
-// infinities, NaNs and subnormals.
+// PTX bounds their error and does not define the bits. Here they are computed in double precision
+// and rounded once, well within every bound. Zeros, infinities, NaNs and subnormals give the
+// manual's results.
 #include "simulator/engine/ops/alu/elementary.h"
 #include "simulator/engine/ops/alu/forms.h"
 
@@ -24,9 +24,9 @@ struct Log2 {
     return static_cast<f32>(a == __builtin_inff() ? __builtin_inf() : r);
   }
 };
-// The machine first multiplies by 1 / (2 pi) in single precision; the rounding of that product is
-// most of the error that the manual allows, and makes the sine of anything beyond 2^24 turns zero.
-// Followed here, so that large arguments come out alike.
+// Hardware first multiplies by 1 / (2 pi) in single precision. The rounding of that product is most
+// of the error that the manual allows, and makes the sine of anything beyond 2^24 turns zero. This
+// code does the same, so that large arguments give the same results.
 constexpr f32 kTurnsPerRadian = 0.15915494309189533577f;
 struct Sine {
   LOCKSTEP_INLINE static f32 of(f32 a) {
@@ -34,7 +34,7 @@ struct Sine {
     const bool finite = (bits_as<u32>(a) & 0x7fffffffu) < 0x7f800000u;
     const f64 fraction = static_cast<f64>(turns - __builtin_roundevenf(turns));
     const f32 r = static_cast<f32>(sincos_turns(fraction).sin);
-    // Too small for the product to keep its digits: the sine is the argument.
+    // Too small for the product to keep its digits: the sine equals the argument.
     const bool tiny = (bits_as<u32>(a) & 0x7fffffffu) < 0x30000000u;
     return tiny ? a : finite ? r : canonical_nan();
   }
@@ -78,7 +78,7 @@ Handler one(const AluKey& key) {
                            : &unary<f32, f32, approximated<O>>;
 }
 
-// a * (1 / b), whose reciprocal vanishes for a large b: then the quotient is zero, or NaN when a is
+// a * (1 / b). The reciprocal of a large b vanishes: the quotient is then zero, or NaN if a is
 // infinite.
 LOCKSTEP_INLINE f32 divided_approx(f32 a, f32 b) {
   const u32 magnitude = bits_as<u32>(b) & 0x7fffffffu;
@@ -99,7 +99,7 @@ Handler divide(const AluKey& key) {
   return nullptr;
 }
 
-// The f64 forms look at the high word of the operand only and give a result whose low word is zero.
+// The f64 forms use only the high word of the operand and return a result whose low word is zero.
 constexpr u64 kHighWord = 0xffffffff00000000u;
 LOCKSTEP_INLINE f64 high_operand(f64 a) {
   const u64 bits = bits_as<u64>(a);

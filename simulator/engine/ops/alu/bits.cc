@@ -157,8 +157,8 @@ LOCKSTEP_INLINE u32 field_operand(u32 v) {
   return sizeof(T) == 4 ? v & 0xff : v;
 }
 
-// Position and length are the low bytes of b and c; the 64-bit forms look at the whole words, as
-// silicon does. Bits past the top read as the sign of the field (signed) or zero.
+// Position and length are the low bytes of b and c; the 64-bit forms use the whole words, as
+// hardware does. Bits beyond the top read as the field's sign (signed) or as zero.
 template <class T>
 LOCKSTEP_INLINE T extract_field(T a, u32 b, u32 c) {
   constexpr u32 kTop = kBits<T> - 1;
@@ -190,7 +190,8 @@ LOCKSTEP_INLINE T insert_field(T a, T b, u32 c, u32 d) {
 // Find the n-th set bit from `base`, upward for a positive offset, downward for a negative one
 // (9.7.1.19).
 LOCKSTEP_INLINE u32 find_nth_set(u32 mask, u32 base, s32 offset) {
-  if (offset == -2147483647 - 1) return 0;  // silicon's answer to an offset that has no opposite
+  if (offset == -2147483647 - 1)
+    return 0;  // hardware's result for the one offset without a negative
   if (base > 31) return 0xffffffffu;
   if (offset == 0) return (mask >> base) & 1 ? base : 0xffffffffu;
   const int step = offset > 0 ? 1 : -1;

@@ -1,9 +1,9 @@
 // Extended-precision integer arithmetic: PTX ISA 9.7.2 (add.cc, addc, sub.cc, subc, mad.cc, madc).
 //
-// CC.CF is one bit a lane in Warp::carry, changed for the lanes in the mask only, and only by the
-// forms with .cc. It is the carry out of an addition, and of a subtraction the carry out of a + ~b
-// + 1: set when nothing was borrowed. PTX calls it the borrow, which a program can distinguish only
-// by mixing sums and differences; silicon then shows this.
+// CC.CF is one bit for each lane in Warp::carry. Only the forms with .cc change it, for the lanes
+// in the mask. After an addition it is the carry out. After a subtraction it is the carry out of a
+// + ~b + 1: set if nothing was borrowed. PTX calls it the borrow. A program can see the difference
+// only by mixing sums and differences; hardware then shows this behaviour.
 #include "simulator/engine/ops/alu/forms.h"
 #include "simulator/engine/ops/alu/lanes.h"
 
@@ -12,8 +12,7 @@ namespace {
 
 using isa::Half;
 
-// What carries can come from: sums and differences of unsigned words; signed forms give the same
-// bits.
+// The sources of carries: sums and differences of unsigned words. Signed forms give the same bits.
 template <class U>
 struct Sum {
   U value;
@@ -38,7 +37,7 @@ LOCKSTEP_INLINE void store(Warp& w, const Op& op, LaneMask mask, const U* r, Lan
   if (Out) w.carry = (w.carry & ~mask) | (carry & mask);
 }
 
-// `In`: the carry in is CC.CF; else the constant `Start`.
+// `In`: the carry in is CC.CF. Otherwise it is the constant `Start`.
 template <class U, auto F, bool In, bool Out, bool Start = false>
 void two(Warp& w, const Op& op, LaneMask mask) {
   const U* a = source<U>(w, op.src[0]);
@@ -53,8 +52,8 @@ void two(Warp& w, const Op& op, LaneMask mask) {
   store<Out>(w, op, mask, r, carry);
 }
 
-// The product's half is added to c. `T` has the signedness that the high half depends on, `W` twice
-// its width.
+// Adds one half of the product to c. The signedness of `T` determines the high half; `W` is twice
+// as wide.
 template <class T, class W, class U, bool High, bool In, bool Out>
 void three(Warp& w, const Op& op, LaneMask mask) {
   const T* a = source<T>(w, op.src[0]);

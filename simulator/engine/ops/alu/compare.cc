@@ -13,8 +13,8 @@ template <class L, Compare C>
 void setp_one(Warp& w, const Op& op, LaneMask mask) {
   set_predicate(w, op.dst, compare_lanes<L, C>(w, op), mask);
 }
-// The rarer uses of a comparison share it and what they make of its result: a use is two calls,
-// since there are a thousand.
+// The rarer uses of a comparison share the comparison and the code that uses its result. Each use
+// is two calls, since there are a thousand uses.
 template <class L, Compare C>
 __attribute__((noinline)) LaneMask compare_apart(const Warp& w, const Op& op) {
   return compare_lanes<L, C>(w, op);

@@ -1,8 +1,8 @@
 // The comparisons of setp and set, eight (or four) lanes at a time: PTX ISA 9.7.6 and table
 // 'Floating-Point Comparison Operators'.
 //
-// Vector comparisons give all-ones or zero lanes, whose sign bits one instruction gathers into the
-// predicate's mask. Included only by the handlers' files, which are compiled for AVX2.
+// Vector comparisons yield all-ones or zero lanes; one instruction gathers their sign bits into the
+// predicate's mask. Include only in the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/ops/alu/forms.h"
@@ -28,7 +28,8 @@ LOCKSTEP_INLINE V loaded(const void* p) {
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
-// One bit a lane of a comparison's result, whose type is the compiler's choice: 8 lanes or 4.
+// One bit for each lane of a comparison's result. The compiler chooses the result's type: 8 lanes
+// or 4.
 template <class V>
 LOCKSTEP_INLINE u32 gathered(V v) {
   if constexpr (sizeof(v[0]) == 4)
@@ -37,8 +38,7 @@ LOCKSTEP_INLINE u32 gathered(V v) {
     return static_cast<u32>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v)));
 }
 
-// How lanes of a PTX type are loaded for comparing. `Value` lanes at a time from the register at
-// `p`.
+// Loads lanes of a PTX type for comparing: kLanes lanes at a time from the register at `p`.
 template <class T>
 struct Load {};
 template <>
@@ -122,7 +122,7 @@ struct BFloat16 {
     return reinterpret_cast<F32x8>(__builtin_convertvector(loaded<U16x8>(p), U32x8) << 16);
   }
 };
-// One half of every lane's pair.
+// One half of every lane's packed pair.
 template <bool High>
 struct Float16Of2 {
   using Register = u32;
@@ -200,9 +200,8 @@ LOCKSTEP_INLINE LaneMask compare_lanes(const Warp& w, const Op& op) {
   return m;
 }
 
-// What is done with a comparison's mask, for one way of comparing: chosen once, by the
-// instruction's operator. `Use` gives a handler for a (loader, operator) pair as Use::template
-// handler<L, C>().
+// Selects the handler for a comparison operator. `Use::template handler<L, C>()` returns the
+// handler for a loader L and an operator C; it defines what is done with the comparison's mask.
 template <class L, class Use>
 Handler by_order(Compare c) {
   switch (c) {
@@ -248,8 +247,8 @@ Handler by_bits(Compare c) {
   return c == Compare::kEq || c == Compare::kNe ? by_order<L, Use>(c) : nullptr;
 }
 
-// The comparison of the operands' type. `flush`: .ftz, allowed for f32 alone here; halves are in
-// half.cc.
+// Selects the comparison by the operands' type. `flush`: .ftz, allowed for f32 only here; half.cc
+// handles halves.
 template <class Use>
 Handler by_type(Type type, Compare c, bool flush) {
   if (type == Type::kF32)

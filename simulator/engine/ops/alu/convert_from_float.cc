@@ -1,14 +1,14 @@
 // cvt from f32 and f64 to integers: PTX ISA 9.7.9 (cvt).
 //
-// The value is rounded to an integral one, then clamped to the destination type's range, with or
-// without .sat. A NaN gives zero, unless the source is f64 or the destination 64 bits wide: then
-// only the destination type's top bit is set.
+// The value is rounded to an integer and then clamped to the destination type's range, with or
+// without .sat. A NaN becomes zero, except if the source is f64 or the destination 64 bits wide:
+// then only the destination type's top bit is set.
 #include "simulator/engine/ops/alu/converting.h"
 
 namespace lockstep::engine::alu {
 namespace {
 
-// The two halves of a conversion, out of line: there are some 240 of them, of these 12 and 40.
+// The two halves of a conversion are not inlined: some 240 conversions share 12 and 40 of them.
 template <Rounding R, bool Ftz, class F>
 __attribute__((noinline)) void read_integral(const Warp& w, Slot slot, F* v) {
   const F* a = source<F>(w, slot);

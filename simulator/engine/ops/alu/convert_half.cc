@@ -1,8 +1,8 @@
 // cvt with f16 or bf16 on either side, scalar or packed: PTX ISA 9.7.9 (cvt).
 //
-// A conversion goes through a buffer of 32 f64, which holds every source exactly (64-bit integers:
-// with an odd last digit, which rounds alike), and is rounded once, in the instruction's direction.
-// The common ones have loops of their own.
+// A conversion reads into a buffer of 32 f64, which holds every source exactly (64-bit integers:
+// rounded to odd, which has the same effect). It is then rounded once, in the instruction's
+// direction. Frequent conversions have loops of their own.
 #include "simulator/engine/ops/alu/converting.h"
 #include "simulator/engine/ops/alu/halves.h"
 #include "simulator/engine/ops/alu/narrowing.h"
@@ -119,8 +119,8 @@ void nearest_from_f32(Warp& w, const Op& op, LaneMask mask) {
 template <class C, Reader Read>
 Handler half_from_f32(const AluKey& key, bool zero_or_nearest) {
   const auto& m = key.modifiers;
-  // The word .satfinite is read as sat too. With f16 and without .relu the row's variant
-  // distinguishes it from .sat, [0, 1].
+  // The modifier .satfinite sets `sat`, too. With f16 and without .relu the row's variant
+  // distinguishes it from .sat, which clamps to [0, 1].
   const bool finite = m.sat && (!__is_same(C, F16) || m.relu || m.variant == 1);
   if ((m.relu || finite) && !zero_or_nearest) return nullptr;
   if (m.relu)
@@ -317,8 +317,8 @@ void widen_half(Warp& w, const Op& op, LaneMask mask) {
   const Lanes<F> selected(mask);
   for (int i = 0; i < kWarpSize; ++i) {
     F r = static_cast<F>(maybe_flushed<Ftz>(x[i]));
-    // A NaN keeps its payload on the way to f64, and from bf16 to f32 without .ftz, which is a
-    // shift; else it is canonical.
+    // A NaN keeps its payload on the way to f64, and from bf16 to f32 without .ftz (a shift).
+    // Otherwise it becomes canonical.
     if constexpr (Sat)
       r = clamped(r);
     else if constexpr (sizeof(F) == 4 && (__is_same(C, F16) || Ftz))

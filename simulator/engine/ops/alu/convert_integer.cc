@@ -1,14 +1,14 @@
 // cvt between integers: PTX ISA 9.7.9 (cvt) with the operand width rules of 9.4.1.
 //
-// A register may be wider than its type: the source is chopped to its type's width, the result
-// extended to the register's by the destination type's own signedness.
+// A register may be wider than its type. The source is truncated to its type's width. The result is
+// extended to the register's width by the destination type's signedness.
 #include "simulator/engine/ops/alu/converting.h"
 
 namespace lockstep::engine::alu {
 namespace {
 
-// Without .sat every pair of types comes down to taking the low part `T` of the source register and
-// extending it to the destination register, except one (see extend_twice).
+// Without .sat every pair of types, except one (see extended_twice), takes the low part `T` of the
+// source register and extends it to the destination register.
 template <class S, class T, class DR>
 LOCKSTEP_INLINE DR extended(S reg) {
   return static_cast<DR>(static_cast<T>(reg));

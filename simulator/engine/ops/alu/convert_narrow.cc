@@ -1,8 +1,8 @@
 // cvt with fp6, fp4 and ue8m0, and of four values at once: PTX ISA 9.7.9.22 (cvt).
 //
-// What NaN and values out of range become is as the manual says and as cuda_fp6.hpp, cuda_fp4.hpp
-// and cuda_fp8.hpp compute it on a host. Which of the random bits belong to which of four values,
-// the manual shows in a figure alone: here each has a byte of them, the first value the highest.
+// NaNs and values out of range are converted as the manual says, and as cuda_fp6.hpp, cuda_fp4.hpp
+// and cuda_fp8.hpp do on a host. Only a figure in the manual shows which random bits belong to
+// which of four values. Here each value uses one byte, the first value the highest.
 #include "simulator/engine/ops/alu/converting.h"
 #include "simulator/engine/ops/alu/halves.h"
 
@@ -19,13 +19,13 @@ struct Format {
   static constexpr u32 kSign = 1u << SignBit;
   static constexpr u32 kNaN = NaN;
 
-  // The exponent that the last place of `magnitude` is counted from.
+  // The exponent of the binade whose last place rounds `magnitude`.
   LOCKSTEP_INLINE static int exponent_of(f64 magnitude) {
     const int e = static_cast<int>(bits_as<u64>(magnitude) >> 52) - 1023;
     return e < Lowest ? Lowest : e;
   }
-  // The code of `places` units in the last place at the exponent `e`. Rounding may have carried
-  // into the next exponent: the sum carries too.
+  // The code of `places` units in the last place at exponent `e`. If rounding has carried into the
+  // next exponent, the addition carries, too.
   LOCKSTEP_INLINE static u32 code(f64 places, int e) {
     if (!(places < 64)) return Largest;
     const u32 r = static_cast<u32>(places) + (static_cast<u32>(e - Lowest) << FractionBits);
@@ -39,7 +39,7 @@ struct Format {
     const int e = exponent_of(magnitude);
     return sign | code(__builtin_roundeven(magnitude * power(FractionBits - e)), e);
   }
-  // A random fraction of the last place is added, and the rest cut.
+  // Adds a random fraction of the last place and truncates.
   LOCKSTEP_INLINE static u32 narrowed(f32 v, u32 random) {
     if (v != v) return NaN;
     const f64 magnitude = __builtin_fabs(static_cast<f64>(v));

@@ -1,5 +1,6 @@
-// What cvt's families share: integer types by name, registers wider than types, and integers of any
-// width by way of 64 bits. Included only by the handlers' files, which are compiled for AVX2.
+// Shared parts of the families of cvt: integer types by name, registers wider than types, and
+// conversion of integers of any width through 64 bits. Include only in the handlers' files, which
+// are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/ops/alu/floating.h"
@@ -43,8 +44,8 @@ LOCKSTEP_INLINE bool is_signed_type(Type t) {
   return t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64;
 }
 
-// The lanes of an integer source as 64-bit values: chopped to A, extended by A's signedness. Out of
-// line: shared by many handlers.
+// Reads the lanes of an integer source as 64-bit values: truncated to A, then extended by A's
+// signedness. Not inlined, because many handlers share it.
 template <class A, class S>
 __attribute__((noinline)) void read_integers(const Warp& w, Slot slot, s64* v) {
   const S* a = source<S>(w, slot);
@@ -57,8 +58,8 @@ __attribute__((noinline)) void write_integers(Warp& w, Slot slot, const s64* v, 
   for (int i = 0; i < kWarpSize; ++i) d[i] = selected.words[i] != 0 ? static_cast<DR>(v[i]) : d[i];
 }
 
-// make.operator()<A, S>() for the integer type A in a register of `bytes`, whose unsigned type is
-// S.
+// Returns make.operator()<A, S>() for the integer type A in a register of `bytes`, whose unsigned
+// type is S.
 template <class A, class Make>
 LOCKSTEP_INLINE Handler with_register(int bytes, const Make& make) {
   switch (bytes) {
@@ -90,8 +91,8 @@ Handler with_integer_type(Type type, int bytes, const Make& make) {
   }
 }
 
-// Make::handler<S, T, DR>() for the low part T of a source register and a destination register at
-// least as wide as T.
+// Returns Make::handler<S, T, DR>() for the low part T of a source register and a destination
+// register at least as wide as T.
 template <class T, class S, class Make>
 LOCKSTEP_INLINE Handler by_destination(int bytes) {
   switch (bytes) {
@@ -148,7 +149,7 @@ LOCKSTEP_INLINE F to_integral(F a) {
   }
 }
 
-// An integral value, clamped to D and extended to the register's type DR.
+// Clamps an integral value to D and extends it to the register's type DR.
 template <class D, class DR, class F>
 LOCKSTEP_INLINE DR clamped_to(F a) {
   constexpr int kBits = 8 * sizeof(D);

@@ -1,8 +1,8 @@
-// Elementary functions in double precision, made of arithmetic and selections alone so that lanes
-// vectorise.
+// Elementary functions in double precision, built of arithmetic and selections only, so that loops
+// over lanes vectorise.
 //
-// Each is accurate to well below an ulp of f32 over the range stated; the approximate instructions
-// round their results once. Included only by the handlers' files, which are compiled for AVX2.
+// Each is accurate to well below an ulp of f32 over the stated range; the approximate instructions
+// round their results once. Include only in the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/ops/alu/floating.h"
@@ -14,8 +14,8 @@ namespace {
 // 64-bit word.
 constexpr f64 kRoundingShift = 6755399441055744.0;  // 2^52 + 2^51
 
-// 2^x for any x but NaN. Relative error below 2^-45. Beyond f32's range the result is far enough
-// out to overflow or vanish.
+// 2^x for any x except NaN. Relative error below 2^-45. Outside f32's range the result is large or
+// small enough to overflow or vanish in f32.
 LOCKSTEP_INLINE f64 exp2_f64(f64 x) {
   x = x < 1000.0 ? x : 1000.0;
   x = x > -1000.0 ? x : -1000.0;
@@ -37,7 +37,7 @@ LOCKSTEP_INLINE f64 exp2_f64(f64 x) {
   return p * bits_as<f64>((bits_as<u64>(shifted) + 1023) << 52);
 }
 
-// log2(x) for positive normal x. Absolute error below 2^-45, relative too near 1.
+// log2(x) for positive normal x. Absolute error below 2^-45; relative error, too, near 1.
 LOCKSTEP_INLINE f64 log2_f64(f64 x) {
   const u64 bits = bits_as<u64>(x);
   // x = m * 2^e with m in [sqrt(1/2), sqrt(2)).

@@ -1,8 +1,8 @@
-// Arithmetic without rounding, for tests: numbers as sign * integer * 2^exponent with integers of
-// any length, rounded once at the end.
+// Arithmetic without rounding, for tests: a number is sign * integer * 2^exponent with an integer
+// of any length. It is rounded once at the end.
 //
-// Knows nothing of the host's floating point: the only operations are on integers. Serves every
-// binary format up to f64, every rounding direction, flushing and saturation.
+// It uses integer operations only, not the host's floating point. Supports every binary format up
+// to f64, every rounding direction, flushing and saturation.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,7 @@
 namespace lockstep::engine::exact {
 
 // An unsigned integer of up to 5,120 bits, least significant word first, without leading zero
-// words: room for what the sum of an f64 and the product of two can need (4,200 bits from the
-// lowest place to the highest).
+// words. The sum of an f64 and a product of two needs at most 4,200 bits.
 class Natural {
  public:
   Natural() = default;
@@ -123,8 +122,8 @@ class Natural {
 
 enum class Direction { kNearestEven, kZero, kDown, kUp, kNearestAway };
 
-// A binary interchange format: bits of the significand (with the hidden one), of the exponent, and
-// the NaN that arithmetic gives.
+// A binary interchange format: the bits of the significand (with the hidden one) and of the
+// exponent, and the NaN that arithmetic returns.
 struct Format {
   int precision;
   int exponent_bits;
@@ -228,8 +227,8 @@ inline std::uint64_t encode(const Number& n, const Format& f, Direction d) {
   return sign | bits;
 }
 
-// As encode, but zero, sign kept, when the result is tiny: below the smallest normal number after
-// rounding as if the exponent had no bound.
+// As encode(), but returns a signed zero if the result is tiny: below the smallest normal number
+// after rounding with an unbounded exponent.
 inline std::uint64_t encode_flushed(const Number& n, const Format& f, Direction d) {
   const std::uint64_t bits = encode(n, f, d);
   if (n.cls != Number::Class::kFinite) return bits;
@@ -240,7 +239,8 @@ inline std::uint64_t encode_flushed(const Number& n, const Format& f, Direction 
   return exponent < 1 - f.bias() ? bits & f.sign_bit() : bits;
 }
 
-// The NaN of f64 arithmetic: the first NaN among the operands, quieted, or the one made from none.
+// The NaN of f64 arithmetic: the first NaN operand, quieted, or the default NaN if no operand is
+// one.
 inline std::uint64_t f64_nan(const std::uint64_t* operands, int count) {
   for (int i = 0; i < count; ++i) {
     if (is_nan_bits(operands[i], kF64)) return operands[i] | std::uint64_t{1} << 51;
@@ -279,8 +279,8 @@ inline Number multiply(const Number& a, const Number& b) {
   return {Number::Class::kFinite, negative, a.magnitude * b.magnitude, a.exponent + b.exponent};
 }
 
-// The quotient with enough bits that rounding it rounds the true one: the last bit says whether
-// anything is left below.
+// The quotient with enough bits to be rounded correctly: the last bit is set if a remainder is
+// left.
 inline Number divide(const Number& a, const Number& b) {
   if (a.is_nan() || b.is_nan()) return nan_number();
   const bool negative = a.negative != b.negative;
@@ -311,7 +311,7 @@ inline Number square_root(const Number& a) {
   return {Number::Class::kFinite, false, Natural(root << 1 | (root * root != x)), exponent / 2 - 1};
 }
 
-// The nearest integers in a direction, as a Number with exponent 0 or more.
+// The nearest integer in the given direction, as a Number with exponent 0 or more.
 inline Number to_integral(const Number& n, Direction d) {
   if (n.cls != Number::Class::kFinite || n.exponent >= 0 || n.is_zero()) return n;
   const int drop = -n.exponent;
@@ -323,7 +323,7 @@ inline Number to_integral(const Number& n, Direction d) {
   return {Number::Class::kFinite, n.negative, Natural(whole), 0};
 }
 
-// -1, 0, 1 or 2 for unordered.
+// -1, 0 or 1; 2 for unordered.
 inline int compare(const Number& a, const Number& b) {
   if (a.is_nan() || b.is_nan()) return 2;
   if (a.is_zero() && b.is_zero()) return 0;

@@ -58,9 +58,9 @@ LOCKSTEP_INLINE u32 compute_flushed(const f32* a, const f32* b, const f32* c, f3
   return suspicious;
 }
 
-// .ftz to nearest. Loading MXCSR twice costs more than flushing by hand, which is right except when
-// a result is the smallest normal number: it may have been rounded up to it from a tiny one. Only
-// then does the processor flush.
+// .ftz with rounding to nearest. Loading MXCSR twice costs more than flushing in software. Software
+// flushing is right unless a result is the smallest normal number, to which a tiny value may have
+// been rounded up. Only then the processor flushes.
 template <class O, bool Sat, int Sources>
 void nearest_flushed(Warp& w, const Op& op, LaneMask mask) {
   const f32* a = source<f32>(w, op.src[0]);
@@ -183,7 +183,7 @@ Handler extreme_form(const AluKey& key) {
                            : extreme_instance<Smaller, false, false>(key);
 }
 
-// Of a NaN, abs and neg leave the payload unspecified; the machine makes it the canonical one,
+// PTX leaves the payload of a NaN after abs and neg unspecified. Hardware returns the canonical NaN
 // without a sign.
 template <bool Ftz>
 LOCKSTEP_INLINE f32 absolute(f32 a) {

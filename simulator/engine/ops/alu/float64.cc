@@ -19,8 +19,8 @@ LOCKSTEP_INLINE f64 root(f64 a) { return __builtin_sqrt(a); }
 LOCKSTEP_INLINE f64 reciprocal(f64 a) { return 1.0 / a; }
 LOCKSTEP_INLINE f64 fused(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 
-// A NaN result is the first operand that is a NaN, quieted; where none is, the NaN that the machine
-// makes of 0 / 0 and its like. Rare, and so apart from the loop that computes.
+// A NaN result is the first NaN operand, quieted, or the default NaN if no operand is one. This is
+// rare, so it is not in the computing loop.
 template <int Sources>
 __attribute__((noinline, cold)) void mend_nans(const Warp& w, const Op& op, f64* r) {
   for (int i = 0; i < kWarpSize; ++i) {

@@ -93,8 +93,8 @@ TEST(Float, QuotientsAndRootsAreCorrectlyRounded) {
   }
 }
 
-// NaN loses against a number unless .NaN, -0 is below +0, .xorsign.abs orders magnitudes and takes
-// the product's sign.
+// A NaN loses against a number unless .NaN is set, and -0 is below +0. .xorsign.abs orders
+// magnitudes and sets the sign of the product.
 JUDGES(Float, MinimumAndMaximum, "max.f64", "max.NaN.f32 d, a, b", "max.NaN.xorsign.abs.f32",
        "max.f32 d, a, b", "max.xorsign.abs.f32", "min.f64", "min.NaN.f32 d, a, b",
        "min.NaN.xorsign.abs.f32", "min.f32 d, a, b", "min.xorsign.abs.f32");

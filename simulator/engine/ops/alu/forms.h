@@ -1,5 +1,5 @@
-// What the resolvers of all families share: refusing modifiers that a form does not have, and the
-// families' entry points. Included only by the handlers' files, which are compiled for AVX2.
+// Shared parts of the resolvers of all families: their entry points, and the refusal of modifiers
+// that a form does not have. Include only in the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/ops/alu/handler_file.h"
@@ -23,7 +23,7 @@ namespace {
 using isa::Opcode;
 using isa::Type;
 
-// One bit a modifier that may be present.
+// One bit for each modifier that may be present.
 enum Field : std::uint32_t {
   kSourceType = 1u << 0,
   kThirdType = 1u << 1,
@@ -91,14 +91,14 @@ LOCKSTEP_INLINE bool is_half(Type t) {
   return t == Type::kF16 || t == Type::kBF16 || t == Type::kF16x2 || t == Type::kBF16x2;
 }
 
-// True when the key has no modifier outside `allowed`: a form with one that we do not know is
-// refused, not guessed.
+// Whether the key has no modifier outside `allowed`. A form with an unknown modifier is refused,
+// not guessed.
 LOCKSTEP_INLINE bool only(const AluKey& key, std::uint32_t allowed) {
   return (fields_of(key.modifiers) & ~allowed) == 0;
 }
 
-// True when the key has `count` operands, and every one that has a width has the one given. Operand
-// i's width is w[i]; 0: a predicate.
+// Whether the key has as many operands as `width...`, each of the given width. Width 0: a
+// predicate.
 template <class... Widths>
 LOCKSTEP_INLINE bool widths(const AluKey& key, Widths... width) {
   constexpr int kCount = sizeof...(Widths);

@@ -7,14 +7,14 @@ namespace {
 
 using isa::Rounding;
 
-// f32 has more than twice a half's digits plus two, so rounding a sum or product twice rounds it
-// once.
+// f32 has more than twice a half's digits plus two, so rounding a sum or product twice equals
+// rounding it once.
 LOCKSTEP_INLINE f32 plus(f32 a, f32 b) { return a + b; }
 LOCKSTEP_INLINE f32 minus(f32 a, f32 b) { return a - b; }
 LOCKSTEP_INLINE f32 times(f32 a, f32 b) { return a * b; }
 
-// Not so a fused multiply-add. The product of two f16 is exact in f32, that of two bf16 in f64; the
-// sum is kept odd.
+// This does not hold for a fused multiply-add. The product of two f16 is exact in f32, that of two
+// bf16 in f64; the sum is rounded to odd.
 LOCKSTEP_INLINE f32 fused_f16(f32 a, f32 b, f32 c) { return sum_to_odd<f32>(a * b, c); }
 LOCKSTEP_INLINE f32 fused_bf16(f32 a, f32 b, f32 c) {
   return narrowed_to_odd(
@@ -80,9 +80,9 @@ struct Of {
 
   static constexpr auto kFused = kIsF16 ? fused_f16 : fused_bf16;
 
-  // fma.oob: a factor that is the out-of-bounds NaN makes the result +0. The manual leaves open
-  // which NaN that is; on an H100 it is the one with payload 0x7ff7, of either sign, in both
-  // formats, and an addend with these bits is a NaN like any other.
+  // fma.oob: if a factor is the out-of-bounds NaN, the result is +0. The manual does not define
+  // that NaN. On an H100 its payload is 0x7ff7, with either sign, in both formats. An addend with
+  // these bits is an ordinary NaN.
   LOCKSTEP_INLINE static bool out_of_bounds(u16 v) { return (v & 0x7fff) == 0x7ff7; }
   template <Finish End>
   static void multiply_add_oob(Warp& w, const Op& op, LaneMask mask) {

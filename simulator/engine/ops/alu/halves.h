@@ -1,8 +1,9 @@
-// f16 and bf16 by way of f32: widening is exact, and every operation gives an f32 that rounds to
-// the half as the exact result would.
+// f16 and bf16 arithmetic through f32. Widening is exact, and every operation yields an f32 that
+// rounds to the same half as the exact result.
 //
-// A packed register (f16x2, bf16x2) is two elements, so that a warp's is 64 elements side by side;
-// the loops below do not care. Included only by the handlers' files, which are compiled for AVX2.
+// A packed register (f16x2, bf16x2) has two elements, so a warp's register has 64 adjacent
+// elements. The loops below treat both alike. Include only in the handlers' files, which are
+// compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/ops/alu/elementary.h"
@@ -52,9 +53,9 @@ struct BF16 {
   }
 };
 
-// Moves a result that was rounded to nearest, by `error` (exact minus result, exactly), to the
-// neighbour with an odd significand when it is inexact: rounding that to fewer digits then rounds
-// the exact value.
+// Rounds to odd: if the result, rounded to nearest, is inexact, moves it towards the exact value to
+// the neighbour with an odd significand. `error`: exact value minus result. Rounding that to fewer
+// digits equals rounding the exact value.
 LOCKSTEP_INLINE f32 to_odd(f32 r, f32 error) {
   const u32 u = bits_as<u32>(r);
   const bool finite = (u & 0x7f800000u) != 0x7f800000u;
@@ -76,8 +77,8 @@ LOCKSTEP_INLINE T sum_to_odd(T a, T b) {
   const T bb = s - a;
   return to_odd(s, (a - (s - bb)) + (b - bb));
 }
-// f64 to f32 keeping an odd last digit when inexact. Beyond f32's range it becomes the largest
-// finite number, which rounds to infinity in both halves.
+// f64 to f32, rounded to odd. Values beyond f32's range become the largest finite number, which
+// rounds to infinity in both half formats.
 LOCKSTEP_INLINE f32 narrowed_to_odd(f64 v) {
   f32 r = static_cast<f32>(v);
   const f64 back = r;
@@ -117,7 +118,7 @@ LOCKSTEP_INLINE f32 finished(f32 r) {
     return r;
 }
 
-// d[i] = narrow(F(sources[i]...)) for `Count` elements.
+// Computes d[i] = narrow(F(sources[i]...)) for `Count` elements.
 template <class C, int Count, int Sources, auto F, bool Ftz, Finish End>
 void elements(Warp& w, const Op& op, LaneMask mask) {
   f32 x[Sources][Count];
@@ -141,8 +142,8 @@ void elements(Warp& w, const Op& op, LaneMask mask) {
       y[i] = finished<End>(F(x[0][i], x[1][i], x[2][i]));
   }
   if constexpr (Ftz) {
-    // Tiny is what stays below the smallest normal number when rounded as if the exponent had no
-    // bound (F16 alone has .ftz here).
+    // A result is tiny if it is below the smallest normal number after rounding with an unbounded
+    // exponent. Only F16 has .ftz here.
     for (int i = 0; i < Count; ++i) {
       const u32 u = bits_as<u32>(y[i]);
       y[i] = bits_as<f32>((u & 0x7fffffffu) < C::kTinyBelow ? u & 0x80000000u : u);

@@ -1,8 +1,8 @@
-// What every file of handlers includes, and the rule that it keeps.
+// The includes of every file of handlers, and a rule for these files.
 //
-// Handlers are compiled for AVX2 and with options of their own for arithmetic (BUILD). So these
-// files use no inline function or template of the standard library, nor any of ours that is not
-// always_inline: the linker would keep one body for the whole program, and it might be theirs.
+// Handlers are compiled for AVX2 and with special options for arithmetic (BUILD). So these files
+// must not use inline functions or templates of the standard library, nor any of ours that is not
+// always_inline: the linker keeps one body for the whole program, and it might keep theirs.
 // Enumerations, constants, plain structs, compiler builtins and intrinsics are harmless.
 #pragma once
 

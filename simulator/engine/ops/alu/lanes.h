@@ -1,10 +1,10 @@
-// The loops over the 32 lanes of a warp that every computing handler is made of.
+// The loops over the 32 lanes of a warp from which all computing handlers are built.
 //
-// An operation is a captureless function of one lane's operands, given as a template argument; the
-// compiler turns the loop into vector code. A full mask stores at once; a partial one computes
-// every lane and keeps the old value of the inactive ones, which is cheaper than branching. An
-// operation must therefore be safe on any operand values: it never traps. Included only by the
-// handlers' files, which are compiled for AVX2.
+// An operation is a captureless function of one lane's operands, passed as a template argument; the
+// compiler turns the loop into vector code. With a full mask the results are stored at once. With a
+// partial mask every lane is computed and inactive lanes keep their old value, which is cheaper
+// than branching. So an operation must be safe on any operand values: it must never trap. Include
+// only in the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include <immintrin.h>
@@ -34,9 +34,9 @@ LOCKSTEP_INLINE To bits_as(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-// A mask as a vector of all-ones and zero elements of R's width, made by broadcasting and comparing
-// with one bit an element: selecting by it vectorises, testing bits of the mask lane by lane does
-// not.
+// A mask as a vector of all-ones and zero elements of R's width. It is made by broadcasting the
+// mask and comparing with one bit for each element. Selecting by it vectorises; testing bits lane
+// by lane does not.
 template <int Bytes>
 struct LaneWord {
   using type = u64;
@@ -96,11 +96,12 @@ struct Lanes {
 enum class Round : u32 { kNearest = 0, kDown = 0x2000, kUp = 0x4000, kZero = 0x6000 };
 
 // Sets the rounding direction, and flushing of subnormal operands and results, for its lifetime.
-// Flushing by the processor is exactly the GPU's: a result is flushed when it is tiny after
-// rounding as if the exponent had no bound, which the rounded result does not show when it is the
-// smallest normal number. The compiler does not know that arithmetic depends on MXCSR; what keeps
-// the arithmetic inside is that its operands are loaded from, and its results stored to, the
-// register file, and that no memory access moves across these barriers.
+//
+// The processor flushes exactly as the GPU: it flushes a result that is tiny after rounding with an
+// unbounded exponent. The rounded result alone does not show this if it is the smallest normal
+// number. The compiler does not know that arithmetic depends on MXCSR. The arithmetic stays inside
+// the scope because its operands are loaded from, and its results stored to, the register file, and
+// no memory access moves across these barriers.
 template <Round Mode, bool Flush>
 struct FloatingScope {
   static constexpr bool kNeeded = Mode != Round::kNearest || Flush;
@@ -119,7 +120,7 @@ struct FloatingScope {
   u32 saved;
 };
 
-// Ties a local array to its place in memory, so that what computes it stays inside a FloatingScope.
+// Forces a local array into memory, so that its computation stays inside a FloatingScope.
 template <class T>
 LOCKSTEP_INLINE void keep_in_memory(T* r) {
   asm volatile("" : : "r"(r) : "memory");
@@ -137,7 +138,7 @@ template <class R>
 __attribute__((noinline)) void store_apart(R* d, const R* r, LaneMask mask) {
   store_lanes(d, r, mask);
 }
-// As unary, for operations that there are hundreds of and that are rare: half the code.
+// As unary, with half the code: for rare operations of which there are hundreds.
 template <class R, class A, auto F, Round Mode = Round::kNearest, bool Flush = false>
 void unary_apart(Warp& w, const Op& op, LaneMask mask) {
   const A* a = source<A>(w, op.src[0]);
@@ -223,8 +224,7 @@ void quaternary(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
-// A source predicate; `index` is its operand number among the sources, whose bit in Op::flags says
-// that it is negated.
+// A source predicate. `index`: its number among the sources, whose bit in Op::flags means negated.
 LOCKSTEP_INLINE LaneMask source_predicate(const Warp& w, const Op& op, int index) {
   const LaneMask p = predicate(w, op.src[index]);
   return op.as<program::ComputeFields>().negates(index) ? ~p : p;

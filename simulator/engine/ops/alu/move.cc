@@ -61,7 +61,7 @@ Handler pack_or_unpack(const AluKey& key) {
   return packs ? &pack<Whole, Part, Parts> : unpacks ? &unpack<Whole, Part, Parts> : nullptr;
 }
 
-// 128-bit registers are moved as such; no arithmetic knows them.
+// 128-bit registers are moved as a whole; no arithmetic uses them.
 struct Bits128 {
   u64 low, high;
 };
@@ -89,8 +89,8 @@ int width_of(Type type) {
   }
 }
 
-// The answer of clusterlaunchcontrol.try_cancel, which is opaque to programs: the place of the
-// first block of the cluster, and whether it will not begin.
+// The response of clusterlaunchcontrol.try_cancel, which is opaque to programs: the index of the
+// cluster's first block, and whether the cluster was cancelled.
 struct CancelAnswer {
   u32 at[3], canceled;
 };
@@ -107,7 +107,7 @@ LOCKSTEP_INLINE u32 first_block(CancelAnswer a) {
 Handler query_form(const AluKey& key) {
   switch (key.modifiers.variant) {
     case 0: return widths(key, 0, 16) ? &query_canceled : nullptr;
-    // The fourth is of no meaning.
+    // The fourth value has no meaning.
     case 1: return widths(key, 4, 4, 4, 4, 16) ? &unpack<Bits128, u32, 4> : nullptr;
     case 2: return widths(key, 4, 16) ? &unary<u32, CancelAnswer, first_block<0>> : nullptr;
     case 3: return widths(key, 4, 16) ? &unary<u32, CancelAnswer, first_block<1>> : nullptr;

@@ -8,8 +8,8 @@ namespace lockstep::engine::alu {
 namespace {
 
 // The bits of `v` in a format of `Precision` significand bits (the hidden one included) and
-// `ExponentBits`, rounded once. A NaN gives `nan`, or with nan 0 its own sign and the top of its
-// payload, quieted; the format's own infinity is its all-ones exponent.
+// `ExponentBits`, rounded once. A NaN becomes `nan`; if `nan` is 0 it keeps its sign and the top of
+// its payload, quieted. Infinity is the format's all-ones exponent.
 template <int Precision, int ExponentBits, Round Mode>
 LOCKSTEP_INLINE u32 narrowed_bits(f64 v, u32 nan) {
   constexpr int kBias = (1 << (ExponentBits - 1)) - 1;

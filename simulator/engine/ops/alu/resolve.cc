@@ -1,4 +1,4 @@
-// Which family answers for an instruction.
+// Selects the family of handlers for an instruction.
 #include "simulator/engine/ops/alu/converting.h"
 #include "simulator/engine/ops/alu/forms.h"
 #include "simulator/isa/category.h"

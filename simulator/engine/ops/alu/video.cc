@@ -1,8 +1,8 @@
 // Video instructions: scalar ones on bytes, halves and words, SIMD ones on halves and bytes (PTX
 // ISA 9.0, 9.7.18 and 9.7.19).
 //
-// They are rare: one handler reads what to do from the operation. Intermediate values have as many
-// bits as they need, as the manual asks.
+// They are rare, so one handler reads from the operation what to do. Intermediate values have as
+// many bits as they need, as the manual requires.
 #include "simulator/program/video.h"
 
 #include "simulator/engine/ops/alu/converting.h"

@@ -25,7 +25,7 @@ Op side(const Op& op, Space space) {
   Op s = op;
   s.space = static_cast<std::uint8_t>(space);
   s.as<MemoryFields>().set(0);
-  s.elements = 2;  // no value of one register to compare in a race
+  s.elements = 2;  // disables the comparison of values in a race
   return s;
 }
 
@@ -57,11 +57,10 @@ std::uint16_t unwritten_bytes(Warp& w, const Request& whole, Space space, int la
 
 namespace {
 
-constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};  // of a lane that copies nothing
+constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};  // for a lane that copies nothing
 
-// Whether what another thread has copied to the place of `lane` is what `lane` copies: by the same
-// instruction, where the lanes before it have been recorded, or by one that is under way, or it is
-// in memory.
+// Whether another thread has copied the same bytes to the place of `lane`: by this instruction (if
+// its lanes before have been recorded), by an unfinished copy, or in memory.
 bool brings_the_same(Warp& w, const Request& r, int lane, std::uint32_t other, std::uint32_t pc) {
   const auto bytes_of = [&](int l) {
     return r.value + static_cast<std::uint32_t>(l) * r.value_stride;
@@ -87,7 +86,7 @@ bool brings_the_same(Warp& w, const Request& r, int lane, std::uint32_t other, s
 bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t size,
                  LaneMask lanes, AsyncCopy& copy) {
   const Op global = side(op, Space::kGlobal);
-  // What is shorter than the copy is read in bytes: it may have any length.
+  // A source shorter than the copy is read byte by byte: it may have any length.
   const std::uint32_t step = size == op.width ? size : 1;
   for (std::uint32_t at = 0; at < size; at += step) {
     Request r;
@@ -109,8 +108,8 @@ bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t
   return true;
 }
 
-// The bytes of `lanes` arrive: from now on accesses must be ordered after this, by a thread that
-// waited.
+// Writes the bytes of `lanes`. From now on accesses must be ordered after this, by a thread that
+// has waited.
 bool arrive_copy(Warp& w, AsyncCopy& copy, LaneMask lanes) {
   Block& b = *w.block;
   const Op shared = side(*copy.op, Space::kShared);
@@ -139,7 +138,8 @@ bool arrive_copy(Warp& w, AsyncCopy& copy, LaneMask lanes) {
   return true;
 }
 
-// All copies of `mask`'s lanes that `due` says are due, in the order in which they were issued.
+// Completes all copies of `mask`'s lanes that `due` selects, in the order in which they were
+// issued.
 template <class Due>
 void finish_copies(Warp& w, LaneMask mask, Due due) {
   if (!w.block->async) return;
@@ -202,7 +202,7 @@ void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
     if (bytes != 0 && !read_source(w, op, from, bytes, same, copy)) return;
     todo &= ~same;
   }
-  // A thread that still uses the destination races with the copy from here on.
+  // From here on, threads that still use the destination race with the copy.
   const Op shared = side(op, Space::kShared);
   Request to;
   to.op = &shared;
@@ -268,8 +268,7 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
     return;
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
-  // The thread's copies arrive with the phase: until somebody has waited for it, they stay out of
-  // sight.
+  // The thread's copies arrive with the phase. They stay hidden until a thread has waited for it.
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
     const int l = std::countr_zero(todo);
     Mbarrier* m = live_mbarrier(w, r.pc, l, places[l]);
@@ -299,7 +298,7 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
     release_to(w, 1u << l, *m);
   }
   released(w);
-  // Without .noinc the arrival is one more than the phase expected: it changes nothing.
+  // Without .noinc the pending count was incremented before, so the arrival changes nothing.
   if (!op.as<program::CopyArriveFields>().no_increment()) return;
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
     const int l = std::countr_zero(todo);
@@ -310,7 +309,7 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
 
 void run_discard(Warp& w, const Op& op, LaneMask mask) {
   const Op global = side(op, static_cast<Space>(op.space));
-  // The line's 128 bytes, as many at a time as an access may have.
+  // The 128 bytes of the line, in parts as large as an access may be.
   constexpr std::uint32_t kLine = 128, kPart = 32;
   std::uint64_t address[kWarpSize];
   load_addresses(w, op, address);

@@ -1,11 +1,11 @@
 // Asynchronous copies from global to shared memory and between them: PTX ISA 9.7.9.25 (cp.async,
 // cp.async.bulk and their groups).
 //
-// A copy begins when it is issued: its source must be whole and its destination free by then. It
-// ends when a thread that may wait for it has waited. An access of the destination in between is a
-// finding. For bulk copies to global memory these are findings, too: a change of the source before
-// that wait, and a source that was written without a fence.proxy.async (monitor/proxies.h). Changes
-// of a source in global memory are not found.
+// A copy starts when it is issued: its source must be complete and its destination free by then. It
+// ends when a thread that may wait for it has waited. An access to the destination in between is a
+// finding. For bulk copies to global memory there are two more findings: a change of the source
+// before that wait, and a source that was written without a fence.proxy.async (monitor/proxies.h).
+// Changes of a source in global memory are not detected.
 #pragma once
 
 #include "simulator/engine/state/block.h"
@@ -31,39 +31,38 @@ void run_bulk_copy(Warp& w, const Op& op, LaneMask mask);
 void run_bulk_commit(Warp& w, const Op& op, LaneMask mask);
 void run_bulk_wait(Warp& w, const Op& op, LaneMask mask);
 
-// Before a warp's last lanes exit: what bulk copies to global memory read that it has not waited
-// for must still be there.
+// Call before a warp's last lanes exit. The sources of its bulk copies to global memory that it has
+// not waited for must be unchanged.
 void check_sources_at_exit(Warp& w);
 
 void run_discard(Warp& w, const Op& op, LaneMask mask);
 
 // applypriority, cp.async.bulk.prefetch: hints about global memory at src[0] + immediate. They read
-// nothing. The address, and src[1], the number of bytes where there is one, must be multiples of
-// `width`.
+// nothing. The address, and the number of bytes in src[1] if present, must be multiples of `width`.
 void run_line_hint(Warp& w, const Op& op, LaneMask mask);
 
-// What all kinds share.
-inline constexpr std::uint32_t kBulkChunk = 16;  // what bulk copies are made of
+// Shared by all kinds of copies.
+inline constexpr std::uint32_t kBulkChunk = 16;  // the unit of bulk copies
 std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane);
-// Bytes for shared memory, whose place has been checked: they come with the phase of an mbarrier,
-// on which they complete `bytes`. `target`: what side() makes of the operation. `of_pair`: the
-// object may be in the shared memory of the other block of a pair (.cta_group::2).
+// Sends bytes to shared memory whose place has been checked. They arrive with the phase of an
+// mbarrier, on which they complete `bytes`. `target`: what side() returns for the operation.
+// `of_pair`: the object may be in the shared memory of the other block of a pair (.cta_group::2).
 void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place,
                    std::uint32_t barrier, Delivery& delivery, std::uint32_t bytes,
                    bool of_pair = false);
-// The source of a bulk copy, `offset` from the start of the issuing block's shared memory, must
-// still hold what it held: the copy may have read it at any time until now, when warp `w` has
-// waited for it. False: a finding ends the launch.
+// Checks that the source of a bulk copy is unchanged now that warp `w` has waited for it: the copy
+// may have read it at any time until now. `offset`: in the issuing block's shared memory. Returns
+// false if a finding ends the launch.
 bool check_source(Warp& w, const Warp& issuer, const Issue& issue, std::uint32_t offset,
                   const std::vector<std::byte>& bytes, const std::vector<bool>& absent,
                   const char* advice);
-// An operation that stands for one side of a copy: what resolve() asks of it.
+// A substitute operation for one side of a copy, as resolve() needs it.
 Op side(const Op& op, isa::Space space);
-// Which of a lane's `size` bytes at `address`, 16 at most, were never written: one bit a byte.
+// The never-written bytes among a lane's `size` bytes at `address`, at most 16: one bit each.
 // `whole`: the access to all of them.
 std::uint16_t unwritten_bytes(Warp& w, const Request& whole, isa::Space space, int lane,
                               std::uint64_t address, std::uint32_t size);
-// Always false, for `return`.
+// Always returns false, for use in `return`.
 bool report_misaligned_copy(Warp& w, std::uint32_t pc, LaneMask lanes, std::uint64_t address,
                             std::uint32_t size);
 

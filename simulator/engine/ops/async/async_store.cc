@@ -1,8 +1,8 @@
-// st.async and red.async: a few bytes of registers on their way to the shared memory of the cluster
-// (PTX ISA 9.0, 9.7.9.12 and 9.7.13.9).
+// st.async and red.async: a few bytes of registers that are written asynchronously to the shared
+// memory of the cluster (PTX ISA 9.0, 9.7.9.12 and 9.7.13.9).
 //
-// They go through the generic proxy. As with a bulk copy, the bytes come with the phase of an
-// mbarrier in the block that they go to.
+// They use the generic proxy. As with a bulk copy, the bytes arrive with the phase of an mbarrier
+// in the destination block.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 
 using isa::Space;
 
-// An address in the shared memory of the cluster; false after a finding.
+// An address in the shared memory of the cluster. Returns false after a finding.
 bool shared_address(Warp& w, std::uint32_t pc, int lane, Space space, std::uint64_t address,
                     std::uint32_t* shared) {
   const std::uint64_t window = space == Space::kGeneric ? w.block->launch->shared_window : 0;

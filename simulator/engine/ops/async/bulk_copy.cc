@@ -102,7 +102,7 @@ namespace {
 
 constexpr std::uint32_t kChunk = kBulkChunk;
 
-// One lane's part in a bulk copy.
+// The part of one lane in a bulk copy.
 class BulkLane {
  public:
   BulkLane(Warp& w, const Op& op, int lane)
@@ -173,7 +173,7 @@ class BulkLane {
     return true;
   }
 
-  // To shared memory: the bytes come with the phase of an mbarrier there.
+  // Copies to shared memory: the bytes arrive with the phase of an mbarrier there.
   void send(std::uint32_t to, std::uint32_t barrier) {
     const bool reduces = copy_.reduction != isa::AtomOp::kNone;
     Op target = side(op_, Space::kSharedCluster);
@@ -214,7 +214,7 @@ class BulkLane {
     return true;
   }
 
-  // To global memory.
+  // Copies to global memory.
   void store() {
     const Op target = side(op_, Space::kGlobal);
     const std::uint16_t chosen =
@@ -243,7 +243,7 @@ class BulkLane {
     keep(std::move(others).places(), /*combines=*/false);
   }
 
-  // Of the bytes that are copied: `chosen` of each chunk.
+  // Checks the copied bytes for derived values. `chosen`: the bytes of each chunk that are copied.
   bool check_values(std::uint16_t chosen) {
     const std::uint32_t source = static_cast<std::uint32_t>(from_) & kOffsetMask;
     for (std::uint32_t at = 0; at < delivery_.unwritten.size(); at += kChunk) {
@@ -253,7 +253,7 @@ class BulkLane {
     return true;
   }
 
-  // Of a chunk, the bytes whose source counts as unwritten.
+  // The bytes of a chunk whose source counts as unwritten.
   std::uint16_t unwritten_of(std::uint32_t at) const {
     std::uint16_t unwritten = 0;
     for (std::uint32_t i = 0; i < kChunk && !delivery_.unwritten.empty(); ++i)
@@ -267,7 +267,7 @@ class BulkLane {
     StoresUnderWay others(w_, pc_, lane_, /*combines=*/true);
     for (std::uint32_t at = 0; at < size_; at += kChunk) {
       if (!others.check(to_ + at, kChunk, nullptr, nullptr)) return;
-      // Sums of f32 keep subnormals, unlike those of red.global: so does an H100.
+      // Sums of f32 keep subnormals, unlike those of red.global: an H100 does so.
       if (!reduce_piece(w_, target, pc_, lane_, to_ + at, delivery_.bytes.data() + at,
                         unwritten_of(at), true))
         return;
@@ -275,7 +275,7 @@ class BulkLane {
     keep(std::move(others).places(), /*combines=*/true);
   }
 
-  // Until it is waited for.
+  // Keeps the copy until it is waited for.
   void keep(Spans places, bool combines) {
     BulkStore s;
     s.issue = delivery_.issue;
@@ -311,8 +311,8 @@ bool check_source_kept(Warp& w, const BulkStore& s) {
                       "cp.async.bulk.wait_group.read says when the source may be used again.");
 }
 
-// The copy has read its source by now, and may have done so only now: other threads may overwrite
-// it once they are ordered after this.
+// The copy may have read its source only now. Other threads may overwrite the source once they are
+// ordered after this.
 bool read_source_now(Warp& w, const BulkStore& s) {
   if (!w.block->launch->check_races) return true;
   const Op from = side(w.block->program->ops[s.issue.pc], Space::kShared);
@@ -329,7 +329,7 @@ bool read_source_now(Warp& w, const BulkStore& s) {
   return true;
 }
 
-// Somebody waits for the copy, or its warp ends.
+// Call when a thread waits for the copy, or when its warp ends.
 bool finish_store(Warp& w, const BulkStore& s) {
   return check_source_kept(w, s) && read_source_now(w, s);
 }

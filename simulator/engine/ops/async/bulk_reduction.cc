@@ -47,7 +47,7 @@ std::optional<Op> reduction(const Op& op, AtomOp what, Type type) {
 
 namespace {
 
-// Whether a reduction of `size` bytes at `offset` is under way.
+// Whether a reduction of `size` bytes at `offset` is unfinished.
 bool is_reduced(const Block& b, std::uint32_t offset, std::uint32_t size) {
   for (const auto& [place, m] : b.async->mbarriers) {
     for (const Mbarrier::Arriving& a : m.arriving) {
@@ -88,8 +88,8 @@ bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::u
   r.pc = pc;
   r.size = size;
   std::fill(r.address, r.address + kWarpSize, address);
-  // What a copy has under way counts as never written, so neither of the two asks for that as a
-  // read would. After the second it is this copy that wrote last.
+  // Bytes of an unfinished copy count as never written, so neither call requires written bytes as a
+  // read would. After the second call this copy is the last writer.
   SharedPlace place;
   std::uint32_t missing = 0;
   const bool exists = shared_place(w, Space::kSharedCluster, address, place) &&

@@ -1,5 +1,5 @@
-// st.bulk: zeros for many bytes of shared memory at once, through the generic proxy (PTX ISA 9.0,
-// 9.7.9.13).
+// st.bulk: writes zeros to many bytes of shared memory at once, through the generic proxy (PTX ISA
+// 9.0, 9.7.9.13).
 #include <bit>
 #include <cstring>
 #include <string>

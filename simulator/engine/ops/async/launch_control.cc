@@ -1,8 +1,8 @@
-// clusterlaunchcontrol.try_cancel: takes a cluster of the grid that has not begun, so that the
-// caller does its work (PTX ISA 9.0, 9.7.13.17).
+// clusterlaunchcontrol.try_cancel: takes a cluster of the grid that has not started, so that the
+// caller can do its work (PTX ISA 9.0, 9.7.13.17).
 //
-// It succeeds as long as there is one that has not begun. The answer is 16 bytes that only
-// query_cancel understands: the place of the cluster's first block, and whether there is one.
+// It succeeds as long as such a cluster exists. The response is 16 bytes that only query_cancel
+// decodes: the index of the cluster's first block, and whether there is one.
 #include <bit>
 #include <cstring>
 #include <string>

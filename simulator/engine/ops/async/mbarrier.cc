@@ -26,11 +26,11 @@ namespace {
 
 using isa::Space;
 
-// Every time that nothing but waits is left, virtual time passes for twice as long as the time
-// before: the last is past any timeout.
+// Each time that only waits are left, virtual time advances by twice as much as before. The last
+// advance exceeds any timeout.
 constexpr int kMaxStalls = 40;
 
-// The state that arrive gives: bit 63 set, the phase, and the arrivals that were pending.
+// The state that arrive returns: bit 63 set, the phase, and the pending arrivals.
 std::uint64_t state_of(const Mbarrier& m) {
   return 1ull << 63 | std::uint64_t{m.state->phase} << 20 | m.state->pending;
 }
@@ -40,7 +40,7 @@ Issue issue_of(const Warp& w, std::uint32_t pc, int lane) {
   return {pc, w.block->cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(lane)};
 }
 
-// Lanes that wait for a phase look again.
+// Makes lanes that wait for a phase test it again.
 void wake(Block& b) {
   for (Warp& w : b.warps) {
     for (WarpSplit& f : w.control->splits) {
@@ -71,8 +71,8 @@ bool phase_complete(const Op& op, const Mbarrier& m, std::uint64_t asked) {
                                                          : m.state->phase != phase_of(asked);
 }
 
-// Takes the bytes that came with complete phases, if a thread of `w` has learnt of the phase.
-// False: a finding ends the launch.
+// Writes the bytes of completed phases, if a thread of `w` has learnt of the phase. Returns false
+// if a finding ends the launch.
 bool take_deliveries(Warp& w, Block& b, Mbarrier& m) {
   if (m.arriving.empty()) return true;
   std::vector<Mbarrier::Arriving> under_way, arrived;
@@ -123,7 +123,7 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
     return false;
   }
   Mbarrier& m = all[place.offset];
-  // What is on its way to an object that was in use completes the first phase of the new one.
+  // Unfinished copies to the old object complete the first phase of the new one.
   std::vector<Mbarrier::Arriving> arriving = std::move(m.arriving);
   for (Mbarrier::Arriving& a : arriving) a.phase = 0;
   m = Mbarrier{};
@@ -136,8 +136,8 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
   return true;
 }
 
-// Whether the launch goes on after this mbarrier.inval. Where threads wait for the object they wait
-// on: its bytes stay as they are (SYNCS.CCTL.IV).
+// Whether the launch continues after this mbarrier.inval. Threads that wait for the object keep
+// waiting: its bytes stay as they are (SYNCS.CCTL.IV).
 bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
   auto& all = async_of(*place.block).mbarriers;
   const auto live = all.find(place.offset);
@@ -342,7 +342,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
     report(w, std::move(f));
     return;
   }
-  // Before the access marks the object's bytes anew.
+  // Executed before the access marks the object's bytes again.
   if (what == MbarrierOp::kInvalidate) {
     for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
       const int l = std::countr_zero(todo);
@@ -365,7 +365,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
     if (what == MbarrierOp::kInvalidate) {
       auto& all = place.block->async->mbarriers;
       const auto it = all.find(place.offset);
-      if (it == all.end()) {  // perhaps since another lane just now
+      if (it == all.end()) {  // perhaps since another lane's access just now
         if (!survives_misuse(w, r.pc, l, place,
                              "is invalidated and not initialised, or has been invalidated before"))
           return;

@@ -1,12 +1,17 @@
 // mbarrier objects: PTX ISA 9.7.13.15.
 //
-// Misuse that PTX leaves undefined is a finding: an object that is used before it is initialised or
-// after it is invalidated, initialised again, invalidated while threads wait for it, overwritten or
-// read as ordinary memory; counts out of range; more arrivals than a phase expects. After a second
-// mbarrier.init and an mbarrier.inval at the wrong time the kernel can go on, as hardware does:
-// init stores a new object (SYNCS.EXCH), and inval leaves the bytes as they are (SYNCS.CCTL.IV).
-// try_wait parks its lanes until the phase completes. When nothing else is left to run, virtual
-// time passes and it answers false, as the hardware's does; when that leads nowhere, it is a
+// Misuse that PTX leaves undefined is a finding:
+// - an object that is used before it is initialised or after it is invalidated;
+// - an object that is initialised again, or invalidated while threads wait for it;
+// - an object that is overwritten or read as ordinary memory;
+// - counts out of range, or more arrivals than a phase expects.
+//
+// After a second mbarrier.init, or an mbarrier.inval at the wrong time, the kernel can continue as
+// on hardware: init stores a new object (SYNCS.EXCH), and inval leaves the bytes as they are
+// (SYNCS.CCTL.IV).
+//
+// try_wait parks its lanes until the phase completes. When nothing else can run, virtual time
+// passes and try_wait returns false, as on hardware. If that does not help either, it is a
 // deadlock.
 #pragma once
 
@@ -34,18 +39,19 @@ void run_pending_count(Warp& w, const Op& op, LaneMask mask);
 
 // The live object at a place; nullptr after a finding.
 Mbarrier* live_mbarrier(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place);
-// Completes transactions and, where that was all that was missing, the phase.
+// Completes transactions and, if nothing else is missing, the phase.
 void complete_transactions(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place,
                            Mbarrier& m, std::int64_t bytes);
-// `count` arrivals, to be checked against what is pending. False: a finding.
+// Counts `count` arrivals, after a check against the pending count. Returns false after a finding.
 bool arrive_at(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mbarrier& m,
                std::uint32_t count);
 
-// Takes away the mark that bytes of a block's shared memory were written.
+// Marks bytes of a block's shared memory as unwritten.
 void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes);
-// Puts bytes where they belong.
+// Writes the delivered bytes to their destination.
 void deliver(Block& b, const Delivery& d);
-// Nothing else in the block can run: time passes for lanes parked by try_wait, and they may run
-// again. False: there are none, or time has passed often enough without any phase completing.
+// Call when nothing else in the block can run. Lets time pass for lanes parked by try_wait, so that
+// they may run again. Returns false if there are none, or if time has passed often enough without a
+// completed phase.
 bool advance_virtual_time(Block& b);
 }  // namespace lockstep::engine

@@ -27,7 +27,7 @@ using isa::Space;
 using isa::Type;
 using program::Multimem;
 
-// What one value of the type is made of.
+// The number format of one element of the type.
 enum class NumberKind { kUnsigned, kSigned, kHalf, kBrain, kE4M3, kE5M2, kFloat, kDouble };
 struct NumberElement {
   NumberKind kind;
@@ -59,7 +59,7 @@ std::uint64_t bits_at(const std::byte* bytes, std::uint32_t count) {
   return v;
 }
 
-// Eight bits with so many of fraction: e4m3 has no infinity, and its NaN is 0x7f.
+// An 8-bit format with `fraction` fraction bits. e4m3 has no infinity, and its NaN is 0x7f.
 double of_eight(std::uint32_t bits, int fraction) {
   const std::uint32_t magnitude = bits & 0x7f, field = magnitude >> fraction,
                       rest = magnitude & ((1u << fraction) - 1);
@@ -75,7 +75,8 @@ double of_eight(std::uint32_t bits, int fraction) {
   }
   return bits >> 7 & 1 ? -v : v;
 }
-// To nearest even; beyond the largest finite value that one, as cvt.satfinite has it.
+// Rounds to nearest even. Values beyond the largest finite one become that value, as with
+// cvt.satfinite.
 std::uint32_t to_eight(double v, int fraction) {
   const std::uint32_t sign = std::signbit(v) ? 0x80 : 0;
   if (std::isnan(v)) return 0x7f;
@@ -135,7 +136,7 @@ std::uint64_t combine_integers(AtomOp op, bool is_signed, std::uint32_t bytes, s
   }
 }
 
-// Of two values the smaller or the larger: minus zero is less than zero, and a NaN loses.
+// The smaller or larger of two values: minus zero is less than zero, and a NaN loses.
 std::uint64_t extreme(AtomOp op, NumberKind kind, std::uint64_t a, std::uint64_t b) {
   const double x = value_of(kind, a), y = value_of(kind, b);
   if (std::isnan(x) || std::isnan(y)) {
@@ -149,8 +150,8 @@ std::uint64_t combine(AtomOp op, const NumberElement& e, std::uint64_t a, std::u
   if (e.kind == NumberKind::kUnsigned || e.kind == NumberKind::kSigned)
     return combine_integers(op, e.kind == NumberKind::kSigned, e.bytes, a, b);
   if (op != AtomOp::kAdd) return extreme(op, e.kind, a, b);
-  // A sum of two in f64 has more than twice the bits of the smaller types: rounding it again
-  // changes nothing.
+  // f64 has more than twice the bits of the smaller types: rounding the f64 sum again changes
+  // nothing.
   return bits_of(e.kind, value_of(e.kind, a) + value_of(e.kind, b));
 }
 
@@ -215,7 +216,7 @@ class MultimemLane {
     }
   }
 
-  // The access to the memory of one device.
+  // Accesses the memory of one device.
   bool visit(std::uint64_t place) {
     Op target = side(op_, Space::kGlobal);
     target.as<MemoryFields>().add(access_.order);
@@ -256,13 +257,13 @@ class MultimemLane {
       }
     }
   }
-  // To .acc::f32, or for eight bits to .acc::f16.
+  // Rounds to .acc::f32 or, for 8-bit types, to .acc::f16.
   double rounded(double v) const {
     if (element_.bytes == 2) return static_cast<double>(static_cast<float>(v));
     return value_of(NumberKind::kHalf, bits_of(NumberKind::kHalf, v));
   }
 
-  // Each unit of four or eight bytes by itself.
+  // Reduces each unit of four or eight bytes separately.
   void reduce(std::byte* host) {
     const std::uint32_t unit = element_.bytes == 8 ? 8 : 4;
     bool changed = false;

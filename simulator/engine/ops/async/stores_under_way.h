@@ -1,9 +1,10 @@
-// Bulk copies to global memory whose bytes may come at any time until somebody waits for them. Two
-// of them come in any order (PTX ISA 9.7.9.25: nothing orders the copies of a bulk async-group), so
-// that two that store other bytes to one place race, whichever threads of the block issued them.
+// Detects races between bulk copies to global memory. Until a thread waits for such a copy, its
+// bytes may arrive at any time, and two copies may arrive in any order (PTX ISA 9.7.9.25: nothing
+// orders the copies of a bulk async-group). So two copies that store different bytes to one place
+// race, whichever threads of the block issued them.
 //
-// The simulated GPU stores the bytes when the copy is issued. Two threads that nothing orders are
-// found by the search for races; here are one thread, and threads that a barrier orders.
+// The simulator stores the bytes when the copy is issued. The search for races finds copies of two
+// unordered threads. This file handles copies of one thread, and of threads that a barrier orders.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +15,16 @@
 
 namespace lockstep::engine {
 
-// What a new copy meets: made before its first byte is stored.
+// The unfinished copies that a new copy may race with. Construct it before the first byte is
+// stored.
 class StoresUnderWay {
  public:
-  // `combines`: the copy is a reduction; reductions come in any order among themselves.
+  // `combines`: the copy is a reduction. Reductions do not race with each other.
   StoresUnderWay(Warp& w, std::uint32_t pc, int lane, bool combines);
 
-  // Before the `size` bytes at `address` in global memory become `bytes`, `now` being there; both
-  // null: they change in some way. Bytes that stay as they are race with nothing. False: a finding
-  // ends the launch.
+  // Call before the `size` bytes at `address` in global memory change from `now` to `bytes`; both
+  // nullptr: to an unknown value. Bytes that keep their value race with nothing. Returns false if a
+  // finding ends the launch.
   bool check(std::uint64_t address, std::uint32_t size, const std::byte* now,
              const std::byte* bytes);
 
@@ -33,7 +35,7 @@ class StoresUnderWay {
   Warp& w_;
   std::uint32_t pc_;
   int lane_;
-  std::vector<const BulkStore*> others_;  // that the copy may race with
+  std::vector<const BulkStore*> others_;  // the copies that it may race with
   Spans places_;
 };
 

@@ -33,11 +33,10 @@ using What = program::TensorCopy::What;
 
 namespace {
 
-constexpr std::uint32_t kPiece = kBulkChunk;     // rows in shared memory are whole pieces
-constexpr std::uint32_t kSharedAlignment = 128;  // of a copy's place there
+constexpr std::uint32_t kPiece = kBulkChunk;     // rows in shared memory are multiples of it
+constexpr std::uint32_t kSharedAlignment = 128;  // of a copy's address in shared memory
 constexpr std::byte kNan[2] = {
-    std::byte{0xf7},
-    std::byte{0x7f}};  // what every two bytes outside of the tensor are filled with
+    std::byte{0xf7}, std::byte{0x7f}};  // the value of every two bytes outside the tensor's bounds
 
 Request request(const Op& op, std::uint32_t pc, std::uint32_t size, std::uint64_t address) {
   Request r;
@@ -56,8 +55,8 @@ bool refuse(Warp& w, std::uint32_t pc, int lane, std::string where, std::string 
   return false;
 }
 
-// The bytes of a map at an address of `space`, as ordinary reads find them. `changes`: they are
-// changed afterwards, and must have been written.
+// The bytes of a map at an address of `space`, as ordinary reads see them. `changes`: the map is
+// modified afterwards, so its bytes must have been written.
 bool read_map(Warp& w, const Op& op, Space space, std::uint32_t pc, int lane, std::uint64_t address,
               std::byte* bytes, bool changes = false) {
   if (address % TensorMap::kAlignment != 0)
@@ -92,7 +91,7 @@ constexpr const char* kHowToMapIt =
     "field in 128 bytes of zeros; nothing but these and a copy may "
     "touch its bytes.";
 
-// The elements of a map as an atomic knows them.
+// The element type of a map, as atomics use it.
 isa::Type type_of(TensorType t) {
   using isa::Type;
   switch (t) {
@@ -205,8 +204,8 @@ class TensorLane {
     return copy_.what == What::kPrefetch || check_tensor_map_fence(w_, pc_, lane_, address);
   }
 
-  // `visit(offset, n, within, place)` for every piece of a row: its first byte in the rows, the
-  // unit that it begins in and how far, its place in the bytes.
+  // Calls `visit(offset, n, within, place)` for every piece of a row: its first byte in the rows,
+  // the unit in which it starts, the offset in that unit, and its place in the delivery.
   template <class Visit>
   bool each_piece(std::uint32_t row, Visit visit) const {
     const std::uint32_t unit = map_.shared_unit_bits();
@@ -219,7 +218,7 @@ class TensorLane {
     return true;
   }
 
-  // What of a piece is in global memory: padding is not.
+  // The bytes of a piece that exist in global memory: padding does not.
   std::uint32_t held_bytes() const {
     return map_.padded() ? kPiece * map_.element_bits() / 8 : kPiece;
   }
@@ -261,7 +260,7 @@ class TensorLane {
     std::fill_n(delivery_.unwritten.begin() + place + held_bytes(), kPiece - held_bytes(), true);
   }
 
-  // The halves of a piece change places.
+  // Swaps the halves of a piece.
   void turn(std::uint32_t place) {
     std::byte* const bytes = &delivery_.bytes[place];
     std::swap_ranges(bytes, bytes + kPiece / 2, bytes + kPiece / 2);
@@ -270,7 +269,7 @@ class TensorLane {
     std::swap_ranges(first, first + kPiece / 2, first + kPiece / 2);
   }
 
-  // Bytes `begin` to `end` of the piece at `address`, to `place` of the delivery.
+  // Reads bytes `begin` to `end` of the piece at `address` into `place` of the delivery.
   bool read(std::uint64_t address, std::uint32_t begin, std::uint32_t end, std::uint32_t place) {
     const Op from = side(op_, Space::kGlobal);
     const std::uint32_t step = end - begin == kPiece ? kPiece
@@ -303,8 +302,8 @@ class TensorLane {
       send(shared_, barrier);
       return;
     }
-    // The same offsets in every block that the mask names. For pairs the object is in the block of
-    // the destination or in its partner: in the one whose rank is as even or odd as that named.
+    // The same offsets in every block that the mask names. For pairs the mbarrier object is in the
+    // destination block or its partner: in the one whose rank has the parity of the named rank.
     const std::uint16_t ranks = source<std::uint16_t>(w_, copy_.mask)[lane_];
     const std::uint32_t side = rank_named(*w_.block, barrier) & 1;
     for (std::uint32_t rank = 0; rank < 16 && w_.event != Event::kAbort; ++rank) {
@@ -377,8 +376,8 @@ class TensorLane {
     async_of(*w_.block).warps[w_.index].bulk_stores.push_back(std::move(s));
   }
 
-  // Sixteen elements of six bits, a byte each, without the gaps. The result says which bytes of
-  // these were never written.
+  // Compacts sixteen 6-bit elements, stored a byte each, to the form without gaps. Returns the
+  // bytes of the result that were never written.
   static std::uint16_t close_up(const std::byte* bytes, std::uint16_t unwritten, std::byte* to) {
     std::uint16_t result = 0;
     for (std::uint32_t four = 0; four < 4; ++four) {

@@ -1,11 +1,12 @@
 // Copies through tensor maps (PTX ISA 9.7.9.27), and changes of maps (tensormap.replace,
 // tensormap.cp_fenceproxy).
 //
-// A copy is checked and its source read when it is issued, and done as bulk copies are
-// (async_copy.h): what goes to shared memory comes with the phase of its mbarrier, what goes to
-// global memory is there at once and its source in use until it is waited for. What PTX leaves open
-// is as an NVIDIA H100 has it (golden/tensor_maps): of a store, 16 bytes that begin in the tensor's
-// innermost dimension are written whole, even where the dimension ends among them.
+// A copy is checked and its source read when it is issued. It then completes as bulk copies do
+// (async_copy.h). Bytes for shared memory arrive with the phase of the mbarrier. Bytes for global
+// memory are stored at once, and the source stays in use until it is waited for. Where PTX leaves
+// the result open, an NVIDIA H100 is followed (golden/tensor_maps): in a store, 16 bytes that start
+// inside the tensor's innermost dimension are written as a whole, even if the dimension ends among
+// them.
 #pragma once
 
 #include "simulator/engine/state/vocabulary.h"

@@ -32,7 +32,7 @@ void set_result(Warp& w, const Call& call, int lane, std::uint64_t v) {
               std::min<std::size_t>(s.size, 8));
 }
 
-// A C string in device memory; nothing when it runs out of bounds.
+// A C string in device memory; nullopt if it runs out of bounds.
 std::optional<std::string> read_string(Warp& w, int lane, std::uint64_t address) {
   std::string s;
   for (;; ++address) {
@@ -45,8 +45,8 @@ std::optional<std::string> read_string(Warp& w, int lane, std::uint64_t address)
   }
 }
 
-// Widths and precisions that are formatted: beyond four digits the host's printf may fail, or take
-// for ever.
+// Whether widths and precisions may be formatted. With more than four digits the host's printf may
+// fail or take very long.
 bool reasonable(const std::string& spec) {
   int digits = 0;
   for (const char c : spec) {
@@ -56,7 +56,8 @@ bool reasonable(const std::string& spec) {
   return true;
 }
 
-// `value` as `spec` says; a conversion that the host's printf cannot do stands as it was written.
+// Appends `value` formatted by `spec`. A conversion that the host's printf does not support is
+// copied unchanged.
 template <class T>
 void append(std::string& out, const std::string& spec, T value) {
   const int length = reasonable(spec) ? std::snprintf(nullptr, 0, spec.c_str(), value) : -1;
@@ -70,7 +71,7 @@ void append(std::string& out, const std::string& spec, T value) {
   out.pop_back();
 }
 
-// Formats as the host's printf does; the arguments lie packed at their natural alignment, floats as
+// Formats as the host's printf does. The arguments are packed at their natural alignment, floats as
 // doubles.
 std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
                                   std::uint64_t arguments, int& count) {
@@ -230,7 +231,7 @@ void fail_assertion(Warp& w, const Call& call, LaneMask mask) {
   report(w, std::move(f));
 }
 
-// The name of what device code allocated.
+// The name of allocations by device code.
 constexpr const char* kHeap = "device malloc";
 
 void allocate(Warp& w, const Call& call, LaneMask mask) {
@@ -272,8 +273,8 @@ void release(Warp& w, const Call& call, LaneMask mask) {
   }
 }
 
-// What the device library has put together of a launch (runtime/state/device_library.cc). The
-// parameters follow.
+// The launch header that the device library prepares (runtime/state/device_library.cc). The
+// parameters follow it.
 struct LaunchHeader {
   std::uint64_t code;  // the kernel's address
   std::uint32_t grid[3], block[3], dynamic_shared;

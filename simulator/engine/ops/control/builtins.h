@@ -1,5 +1,5 @@
-// The functions of the device's library that a program may call without defining them: vprintf,
-// malloc, free, __assertfail.
+// Functions of the device library that a program may call without defining them: vprintf, malloc,
+// free, __assertfail.
 #pragma once
 
 #include "simulator/engine/state/block.h"

@@ -35,7 +35,7 @@ bool waits_by_clock(const program::Program& program, std::uint32_t pc) {
     if (!only_computes(op)) return false;
     if (op.action != Action::kBranch) continue;
     const std::uint32_t first = op.as<program::BranchFields>().target();
-    if (first > pc) continue;  // out of the loop, or on within it
+    if (first > pc) continue;  // leaves the loop, or continues within it
     return last - first < kLongest &&
            std::all_of(ops.begin() + first, ops.begin() + pc, only_computes);
   }
@@ -46,7 +46,7 @@ void pass_time(Warp& w, std::uint32_t pc) {
   WarpControl& c = *w.control;
   WarpControl::ClockWait& wait = c.clock_wait;
   const std::uint64_t now = c.instructions + c.slept;
-  // More instructions than such a loop has: the warp has done something else in between.
+  // More instructions than such a loop has: the warp has left the loop in between.
   if (wait.pc != pc || c.instructions - wait.last_instructions > kLongest)
     wait = {pc, 0, now, c.instructions};
   wait.last_instructions = c.instructions;

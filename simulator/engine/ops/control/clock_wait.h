@@ -1,6 +1,6 @@
-// Kernels that wait by the clock: a loop that reads a clock until it has gone on far enough, as
-// delays in samples and tests of streams are. One instruction is one tick, so a wait of a second
-// would be two thousand million instructions.
+// Kernels that wait by the clock: a loop reads a clock until enough time has passed, as delays in
+// samples and tests of streams do. One instruction is one tick, so a wait of one second would take
+// two thousand million instructions.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@
 namespace lockstep::engine {
 namespace {
 
-// Deeper than any stack of a real device allows even with empty frames.
+// More than any real device's stack allows, even with empty frames.
 constexpr std::uint32_t kMaxDepth = 8192;
 
 void copy_storage(const Storage& to, std::byte* to_bank, const Storage& from,
@@ -28,7 +28,7 @@ void copy_storage(const Storage& to, std::byte* to_bank, const Storage& from,
   });
 }
 
-// Marks of values never written travel with parameters.
+// Marks of uninitialised values are copied with parameters.
 void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t from_frame,
                 const Storage& from, LaneMask lanes) {
   if (!w.control->tracking) return;
@@ -50,7 +50,7 @@ void forget_marks(Frame& f) {
 }
 
 void begin_frame(Warp& w, Frame& f, const Function& function) {
-  // A local variable begins unwritten in every call.
+  // A local variable is unwritten at the start of every call.
   if (function.local_bytes != 0 && w.block->launch->check_initialisation) {
     auto* shadow = reinterpret_cast<std::uint8_t*>(w.block->local.written.get());
     const std::uint32_t stride = w.block->launch->local_stride;
@@ -72,7 +72,7 @@ void begin_frame(Warp& w, Frame& f, const Function& function) {
   }
 }
 
-// Room for the file of a callee; a frame that is no longer used serves again.
+// Makes room for a callee's register file. A frame that is no longer used is reused.
 std::int32_t new_frame(WarpControl& c, std::size_t bytes) {
   const auto count = static_cast<std::int32_t>(c.frames.size());
   while (c.first_free < count && c.frames[c.first_free].live != 0) ++c.first_free;
@@ -97,7 +97,7 @@ void start_warp(Warp& w) {
   c.frame = 0;
   c.exited.reset();
   c.exits.clear();
-  // Frames serve one block after another. Only a warp that follows values leaves marks in them.
+  // Frames are reused for later blocks. Only a warp that tracks values leaves marks in them.
   if (c.tracking) {
     for (Frame& f : c.frames) forget_marks(f);
   }
@@ -156,7 +156,7 @@ void run_call(Warp& w, const Op& op, LaneMask mask) {
       report(w, std::move(f));
       return;
     }
-    // Lanes that call something else come here again.
+    // Lanes that call another function execute this again.
     if (same != mask) split(w, w.pc - 1, mask & ~same);
     mask = same;
     target = static_cast<std::int32_t>(index);
@@ -196,7 +196,7 @@ void run_call(Warp& w, const Op& op, LaneMask mask) {
     copy_storage(callee.parameters[i], f.file, call.arguments[i], from, mask);
     copy_marks(w, index, callee.parameters[i], c.frame, call.arguments[i], mask);
   }
-  // The other lanes stay behind at the next operation (or this one, split off above).
+  // The other lanes stay at the next operation (or at this one, if split off above).
   const LaneMask others = w.active & ~mask;
   if (others != 0) split(w, w.pc, others);
   w.active = mask;
@@ -268,7 +268,7 @@ void run_nanosleep(Warp& w, const Op& op, LaneMask mask) {
   std::uint32_t longest = 0;
   each(mask, [&](int l) { longest = std::max(longest, t[l]); });
   w.control->slept += std::min(longest, 1000000u);
-  // Who sleeps waits for somebody: let them run.
+  // A sleeping thread waits for others: let them run.
   w.time_slice -= 64;
 }
 

@@ -1,4 +1,5 @@
-// Operations that change where lanes are, and those that ask about their place in the grid.
+// Operations that change the position of lanes (branches, calls, exits), and operations that query
+// their place in the grid.
 #pragma once
 
 #include "simulator/engine/state/block.h"
@@ -23,7 +24,7 @@ void run_alloca(Warp& w, const Op& op, LaneMask mask);
 void run_stack_save(Warp& w, const Op& op, LaneMask mask);
 void run_stack_restore(Warp& w, const Op& op, LaneMask mask);
 
-// Makes the kernel's frame of a warp that starts.
+// Creates the kernel's frame of a warp that starts.
 void start_warp(Warp& w);
 
 }  // namespace lockstep::engine

@@ -1,11 +1,11 @@
-// Threads that end.
+// The end of threads.
 #pragma once
 
 #include "simulator/engine/state/block.h"
 
 namespace lockstep::engine {
 
-// `lanes` of the running split end: barriers wait for them no longer.
+// Ends `lanes` of the running split: barriers no longer wait for them.
 void exit_lanes(Warp& w, LaneMask lanes);
 
 }  // namespace lockstep::engine

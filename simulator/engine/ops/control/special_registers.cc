@@ -13,8 +13,8 @@
 namespace lockstep::engine {
 namespace {
 
-// Thread numbers along x and y of a block whose side along x is a power of two, as blocks of more
-// than a row nearly always have.
+// Thread indices x and y of a block whose size along x is a power of two, as nearly all blocks with
+// more than one row have.
 bool run_thread_number(Warp& w, const Op& op, LaneMask mask, bool along_y) {
   const Dim3& block = w.block->launch->config->block;
   if (!std::has_single_bit(block.x) || block.z != 1) return false;
@@ -26,7 +26,7 @@ bool run_thread_number(Warp& w, const Op& op, LaneMask mask, bool along_y) {
   return true;
 }
 
-// The registers that nearly every kernel begins with, into 32 bits. False for the others.
+// The registers that nearly every kernel reads first, as 32 bits. Returns false for others.
 bool run_common(Warp& w, const Op& op, LaneMask mask, isa::SpecialRegister special) {
   using S = isa::SpecialRegister;
   const Block& b = *w.block;
@@ -69,11 +69,11 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
   const Dim3 &block = config.block, &grid = config.grid, &cluster = config.cluster;
   const auto special = op.as<program::SpecialRegisterFields>().which();
   if (isa::reads_clock(special)) {
-    on_order(*b.worker);  // time passes, and a loop may end by it
+    on_order(*b.worker);  // time passes, and may end a loop
     pass_time(w, w.pc - 1);
   }
-  // One operation, one tick; a virtual nanosecond is a warp instruction of the block, and what it
-  // slept.
+  // One operation is one tick. A virtual nanosecond is one warp instruction of the block, plus the
+  // time that the warp slept.
   const std::uint64_t cycles = w.control->instructions + w.control->slept;
   const std::uint64_t time = 1000000000ull + b.instructions + w.control->slept;
   if (op.width == 4 && run_common(w, op, mask, special)) return;

@@ -12,13 +12,13 @@ namespace {
 using program::Matrix;
 using program::MatrixRegisters;
 
-// Of a matrix, which elements are invalid, and whose value it is.
+// The invalid elements of a matrix, and the origin of their values.
 struct Invalid {
   std::vector<bool> elements;
   const Validity::Word* word = nullptr;
 };
 
-// The bytes of a register that element `e` of `bits` bits lies in.
+// The bytes of a register that contain element `e` of `bits` bits.
 std::uint8_t bytes_of(int bits, int e) {
   if (bits >= 32) return 0xff;
   const int first = bits * e / 8, last = (bits * (e + 1) - 1) / 8;
@@ -45,7 +45,7 @@ Invalid invalid_of(Warp& w, const MatrixRegisters& m) {
   return result;
 }
 
-// What is computed from such values is; `pc` and `kind` are those of their source.
+// Marks computed values as derived. `pc` and `kind` are those of their source.
 void mark_computed(Warp& w, Slot slot, LaneMask lanes, const std::uint8_t* bytes, std::uint32_t pc,
                    check::Kind kind) {
   mark_register(w, slot, lanes, kAllLanes, pc, kind, bytes);

@@ -35,20 +35,22 @@ Request request(const Warp& w, const Op& op, std::uint32_t size) {
   return r;
 }
 
-// --- Rows of 16 bytes. Of 8 by 8 matrices of 16 bits, lane 8 * m + i has the address of row i of
-// matrix m; of a matrix, lane l has the elements 2 * (l % 4) and the next of row l / 4 (PTX ISA
-// 9.7.14.5.15), or of column l / 4 where it is transposed. Of bytes across, lane l has those of
-// columns l / 4 and 8 more, of two rows in a register: 2 * (l % 4) and the next of 8 rows, and 2
-// registers for 4 * (l % 4) and the next three of 16. The manual shows these in figures alone; this
-// is as CUTLASS has them (cute/atom/copy_traits_sm100.hpp).
+// --- Rows of 16 bytes.
+//
+// For 8 by 8 matrices of 16 bits, lane 8 * m + i has the address of row i of matrix m. Lane l holds
+// elements 2 * (l % 4) and the next of row l / 4 of a matrix (PTX ISA 9.7.14.5.15), or of column l
+// / 4 if transposed. For transposed bytes, lane l holds columns l / 4 and l / 4 + 8. Of 8 rows it
+// holds rows 2 * (l % 4) and the next, in one register. Of 16 rows it holds rows 4 * (l % 4) and
+// the next three, in two registers. The manual shows these layouts only in figures; this code
+// follows CUTLASS (cute/atom/copy_traits_sm100.hpp).
 using RowsKind = program::MatrixRowsFields::Kind;
 
 constexpr bool has_bytes(RowsKind kind) { return kind >= RowsKind::kBytesAcross16; }
 
 struct Piece {
-  int holder, byte;  // the lane whose row it is of
+  int holder, byte;  // the lane that has the address of the row
 };
-// Of register `m`, its part `e`: one of two of 16 bits, or one of four bytes.
+// Part `e` of register `m`: one of two of 16 bits, or one of four bytes.
 Piece piece(int lane, int m, int e, RowsKind kind) {
   const int across = lane >> 2, along = lane & 3, byte = across + 8 * (e >> 1);
   switch (kind) {
@@ -60,7 +62,7 @@ Piece piece(int lane, int m, int e, RowsKind kind) {
   return {};
 }
 
-// 16 elements of `bits` bits as 16 bytes with an element each, and likewise what is missing.
+// Expands 16 elements of `bits` bits to 16 bytes with one element each, and `missing` likewise.
 void spread_row(std::byte* row, std::uint32_t& missing, int bits) {
   std::byte narrow[17] = {};
   std::memcpy(narrow, row, 16);
@@ -79,8 +81,8 @@ LaneMask lanes_with_rows(const Op& op) {
   return op.elements == 4 ? kAllLanes : (1u << (8 * op.elements)) - 1;
 }
 
-// Whether all of these generic addresses are of shared memory, where alone these instructions may
-// reach.
+// Whether all of these generic addresses are in shared memory; these instructions may access no
+// other space.
 bool in_shared(Warp& w, const Op& op, const Request& r, LaneMask lanes) {
   if (static_cast<Space>(op.space) != Space::kGeneric) return true;
   LaneMask outside = 0;
@@ -186,7 +188,7 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
   r.value = rows[0];
   r.value_stride = sizeof rows[0];
   r.same = &value_is_there;
-  // Rows of one instruction may lie at one place. The search for races stores as it goes.
+  // Rows of one instruction may lie at one place, so each row is stored as soon as it is recorded.
   if (w.block->launch->check_races) r.store = &store_rows;
   if (!resolve(w, r, static_cast<Space>(op.space), lanes)) return;
   accessed_as_one(w);
@@ -199,11 +201,11 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
 
 namespace {
 
-// --- wmma: every lane moves its own elements, those of one register after the other. Elements
-// below a byte fill a register with one access.
+// --- wmma: every lane moves its own elements, register by register. Elements smaller than a byte
+// fill a register with one access.
 
-// Where the matrix begins and how far apart its rows (or columns) are, which all lanes must agree
-// on. False: a finding ends the launch.
+// The start of the matrix and the distance of its rows (or columns). All lanes must agree on them.
+// Returns false if a finding ends the launch.
 struct Lattice {
   std::uint64_t base = 0;
   std::uint64_t stride = 0;  // elements
@@ -232,8 +234,8 @@ bool lattice(Warp& w, const Op& op, LaneMask mask, Lattice& out) {
                   "its address or stride differs from that of lane " + std::to_string(first) +
                       ": all lanes must have the same");
   }
-  // PTX ISA 9.7.14.4.3: every row begins at a multiple of the fragment's size. Of a stride, 16
-  // bytes are enough (CUDA C++ Programming Guide, warp matrix functions).
+  // PTX ISA 9.7.14.4.3: every row starts at a multiple of the fragment's size. For a stride, 16
+  // bytes are sufficient (CUDA C++ Programming Guide, warp matrix functions).
   const auto size = static_cast<std::uint64_t>(m.d.registers * (m.d.bits == 64 ? 8 : 4));
   if (out.base % size != 0) {
     return refuse(mask, check::Kind::kMisaligned,
@@ -255,7 +257,7 @@ void element_addresses(const Matrix& m, const Lattice& at, int n, std::uint64_t*
   const int elements = m.d.elements();
   for (int l = 0; l < kWarpSize; ++l) {
     const std::uint16_t place = m.d.places[static_cast<std::size_t>(l * elements + n)];
-    // A B's places go column by column.
+    // Elements of B are numbered column by column.
     const auto [row, column] = m.d_by_columns ? std::pair{place % m.d.rows, place / m.d.rows}
                                               : std::pair{place / m.d.columns, place % m.d.columns};
     const std::uint64_t index =
@@ -266,8 +268,9 @@ void element_addresses(const Matrix& m, const Lattice& at, int n, std::uint64_t*
   }
 }
 
-// Whether one access of four bytes a lane moves all elements of a register. They must be neighbours
-// in aligned words of global memory that kernels may touch. r.address: of the first element.
+// Whether one access of four bytes for each lane moves all elements of a register. They must be
+// adjacent, in aligned words of global memory that kernels may access. r.address: of the first
+// element.
 bool is_word(Warp& w, const Op& op, const Matrix& m, const Lattice& at, int first, int elements,
              const Request& r) {
   if (elements == 1 || static_cast<Space>(op.space) != Space::kGlobal) return false;
@@ -285,8 +288,8 @@ bool is_word(Warp& w, const Op& op, const Matrix& m, const Lattice& at, int firs
   return true;
 }
 
-// Runs `move` for every access: the register's slot, the byte of the register, and the request with
-// its addresses.
+// Calls `move` for every access, with the register's slot, the byte of the register, and the
+// request with its addresses.
 template <class Move>
 void each_access(Warp& w, const Op& op, LaneMask mask, bool reads, const Move& move) {
   if (!whole_warp(w, op, mask)) return;
@@ -315,8 +318,8 @@ void each_access(Warp& w, const Op& op, LaneMask mask, bool reads, const Move& m
 }  // namespace
 
 void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
-  // A register is whole only when its last element has come: the marks of what nobody wrote are put
-  // together.
+  // A register is complete only after its last element, so the marks of unwritten bytes are
+  // collected first.
   std::uint8_t missing[kWarpSize] = {};
   LaneMask invalid = 0;
   each_access(w, op, mask, true, [&](Request& r, Slot slot, int byte, int register_bytes) {
@@ -325,7 +328,7 @@ void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
     if (slot == kNoSlot) return true;
     auto* d = destination<std::byte>(w, slot);
     each(mask, [&](int l) {
-      std::byte v[16];  // an element is of at most 8 bytes, but the compiler does not know
+      std::byte v[16];  // an element has at most 8 bytes, but the compiler cannot see that
       load_element(v, r.host[l], r.size);
       std::memcpy(d + l * register_bytes + byte, v, r.size);
       if (!(r.unwritten >> l & 1)) return;

@@ -1,4 +1,4 @@
-// mma, mma.sp, wmma.mma and movmatrix: what a warp's lanes do with matrices in their registers.
+// mma, mma.sp, wmma.mma and movmatrix: operations on matrices in a warp's registers.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -24,15 +24,16 @@ using program::Matrix;
 // Enough for every matrix of mma and wmma: 32 by 64 elements, and 16 by 256 bits.
 constexpr int kElements = 4096;
 
-// Elements that have a byte each, taken out of it.
+// Extracts narrow elements, which are stored one in a byte.
 void take_narrow(const Matrix::Narrow& narrow, std::uint64_t* elements, int count) {
   if (narrow.mask == 0xff) return;
   for (int i = 0; i < count; ++i) elements[i] = elements[i] >> narrow.shift & narrow.mask;
 }
 
-// The scales of 16 rows, or of 8 columns, `a_line` bytes each (PTX ISA 9.7.14.3.2): of row r, in
-// the thread of quad r mod 8 that is twice the number of threads plus r / 8; of column n, in that
-// thread of quad n. False: a selector is none, and this ends the launch.
+// The scales of 16 rows or 8 columns, `a_line` bytes each (PTX ISA 9.7.14.3.2). The scales of row r
+// are in quad r mod 8, in the thread selected by twice the thread selector plus r / 8. The scales
+// of column n are in the selected thread of quad n. Returns false if a selector is invalid, which
+// ends the launch.
 bool scales_of(Warp& w, const Matrix::Scales& s, int a_line, int lines,
                std::vector<std::uint8_t>& scales) {
   const auto* byte = source<std::uint16_t>(w, s.byte);

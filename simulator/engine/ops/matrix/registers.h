@@ -1,4 +1,4 @@
-// Matrices in the registers of a warp, and apart from them.
+// Copies matrices between the registers of a warp and arrays.
 #pragma once
 
 #include "simulator/engine/state/warp.h"
@@ -6,11 +6,11 @@
 
 namespace lockstep::engine {
 
-// The elements of a matrix, out of the registers of all lanes: rows * columns of them.
+// Reads the rows * columns elements of a matrix from the registers of all lanes.
 void gather(const Warp& w, const program::MatrixRegisters& m, std::uint64_t* out);
-// Back into the registers of `mask`.
+// Writes the elements to the registers of `mask`.
 void scatter(Warp& w, const program::MatrixRegisters& m, const std::uint64_t* in, LaneMask mask);
-// For every element that a sparse A has, its column in the whole matrix.
+// For each stored element of a sparse A, its column in the whole matrix.
 void columns_of(const Warp& w, const program::Matrix& m, std::uint8_t* columns);
 
 }  // namespace lockstep::engine

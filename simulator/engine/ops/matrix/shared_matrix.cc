@@ -29,8 +29,8 @@ std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool acros
              in_group = static_cast<std::uint32_t>(line % core),
              c = static_cast<std::uint32_t>(chunk);
   if (d.swizzle == 0) {
-    // Across, the strides change places: the leading one goes from eight lines to the next, the
-    // other from chunk to chunk.
+    // With `across`, the strides swap roles: `leading` is the distance between groups of eight
+    // lines, `stride` that between chunks.
     return across ? d.start + group * d.leading + in_group * kChunk + c * d.stride
                   : d.start + group * d.stride + in_group * kChunk + c * d.leading;
   }
@@ -69,7 +69,7 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
   r.size = kChunk;
   r.reads = true;
   r.issuer = issuer;
-  // One chunk a lane, so that a request takes as many as there are lanes.
+  // Each lane of a request reads one chunk.
   const int total = lines * chunks;
   for (int first = 0; first < total; first += kWarpSize) {
     LaneMask lanes = 0;

@@ -76,7 +76,8 @@ bool refuse_lanes(Warp& w, int lane, const char* what) {
       "predicate for the accumulator.");
 }
 
-// Whether the warp's instruction and the one at `pc` are setmaxnreg of one direction and one count.
+// Whether the warp's instruction and the one at `pc` are setmaxnreg with the same direction and
+// count.
 bool is_same_change(Warp& w, std::uint32_t pc) {
   const Program& p = *w.block->program;
   const Op &mine = p.ops[w.pc - 1], &other = p.ops[pc];
@@ -85,8 +86,8 @@ bool is_same_change(Warp& w, std::uint32_t pc) {
          source<std::uint32_t>(w, mine.src[0])[0] == source<std::uint32_t>(w, other.src[0])[0];
 }
 
-// All four warps must execute the same operations in the same order. `sequence`: what the warpgroup
-// has executed; `done`: how many of them this warp has.
+// Whether all four warps execute the same operations in the same order. `sequences`: the operations
+// of each warpgroup; `done`: how many of them this warp has executed.
 bool in_step(Warp& w, std::vector<std::uint32_t> (&sequences)[8], std::uint32_t done,
              const char* what, const char* name) {
   Block& b = *w.block;
@@ -121,7 +122,7 @@ bool in_step(Warp& w, std::vector<std::uint32_t> (&sequences)[8], std::uint32_t 
                 all_four(name));
 }
 
-// All lanes of a warp must have the same operands; of a descriptor lane 0's is taken.
+// All lanes of a warp must have the same operands. The descriptor of lane 0 is used.
 bool uniform(Warp& w, Slot descriptor, const char* what) {
   if (descriptor == kNoSlot || is_constant(descriptor)) return true;
   const auto* values = source<std::uint64_t>(w, descriptor);
@@ -130,14 +131,14 @@ bool uniform(Warp& w, Slot descriptor, const char* what) {
   return other == values + kWarpSize || refuse_lanes(w, static_cast<int>(other - values), what);
 }
 
-// Of the result of a multiplication with `n` columns: those of another shape need a fence before
-// they use it.
+// A digest of the result of a multiplication with `n` columns. Multiplications of another shape
+// need a fence before they use it.
 std::uint64_t digest_of_result(const std::byte* values, int n) {
   return digest(values) ^ static_cast<std::uint64_t>(n) << 1;
 }
 
-// Whether nothing has written these registers since the last fence but multiplications of this
-// shape: their values were there then, or are results.
+// Whether only multiplications of this shape have written these registers since the last fence:
+// their values were there at the fence, or are results.
 bool fenced(Warp& w, const WarpgroupWarp& state, const MatrixRegisters& m, int n,
             const char* what) {
   if (!w.block->launch->check_synchronisation) return true;
@@ -157,7 +158,7 @@ bool fenced(Warp& w, const WarpgroupWarp& state, const MatrixRegisters& m, int n
   return true;
 }
 
-// The result is nobody's until it is waited for.
+// The result is undefined until it is waited for.
 void mark_pending(Warp& w, const Matrix& m, const PendingMultiplication& p) {
   begin_tracking(w);
   const std::uint32_t mark = p.number << kOriginBits | p.pc;
@@ -168,8 +169,8 @@ void mark_pending(Warp& w, const Matrix& m, const PendingMultiplication& p) {
   }
 }
 
-// What a multiplication of `issuer` has read in shared memory must be there still: it may have read
-// it at any time until now. `w` has come to wait for it.
+// Whether the shared memory that a multiplication of `issuer` has read is unchanged: it may have
+// read it at any time until now, when `w` waits for it.
 bool check_read_kept(Warp& w, const Warp& issuer, const PendingMultiplication& p) {
   Block& b = *w.block;
   if (!b.launch->check_races) return true;
@@ -191,8 +192,8 @@ bool check_read_kept(Warp& w, const Warp& issuer, const PendingMultiplication& p
   return true;
 }
 
-// It may have read its operands at any time until now: for a later write, the reads are those of
-// this moment, too.
+// Records its reads again at this moment: a later write must be ordered after them, because the
+// multiplication may have read its operands at any time until now.
 bool read_until_now(Warp& w, const PendingMultiplication& p) {
   if (!w.block->launch->check_races) return true;
   Request r;
@@ -201,7 +202,8 @@ bool read_until_now(Warp& w, const PendingMultiplication& p) {
   r.size = sizeof MatrixBytes::bytes;
   r.reads = true;
   for (std::size_t first = 0; first < p.read.size(); first += kWarpSize) {
-    // By the next lane each: of a lane that reads twice the first time is remembered.
+    // Each read is attributed to the next lane: of two reads by one lane only the first would be
+    // kept.
     LaneMask lanes = 0;
     for (std::size_t i = first; i < std::min<std::size_t>(p.read.size(), first + kWarpSize); ++i) {
       const std::size_t lane = (i + 1) % kWarpSize;
@@ -228,7 +230,7 @@ void run_warpgroup_fence(Warp& w, const Op& op, LaneMask mask) {
   if (!w.block->launch->check_synchronisation) return;
   const Frame& frame = w.control->frames[w.control->frame];
   const std::size_t bytes = w.block->program->functions[frame.function].file_bytes;
-  // Registers of 32 bits begin at any line of the cache.
+  // Registers of 32 bits may start at any cache line.
   for (std::size_t at = 0; at + kRegister <= bytes; at += kRegister / 2)
     state.ordered.insert(digest(w.file[0] + at));
 }
@@ -300,7 +302,7 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
   state.pending.push_back(std::move(p));
 }
 
-// Registers are not SASS's here: how many a thread has changes nothing.
+// PTX registers are not SASS registers here: the number for each thread has no effect.
 void run_warpgroup_registers(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
   WarpgroupWarp& state = state_of(w);
@@ -310,8 +312,8 @@ void run_warpgroup_registers(Warp& w, const Op& op, LaneMask mask) {
 
 namespace {
 
-// A warp exits that has executed `done` of what its warpgroup has. False: a finding ends the
-// launch.
+// Call when a warp exits that has executed `done` of its warpgroup's operations. Returns false if a
+// finding ends the launch.
 bool check_whole_at_exit(Warp& w, const std::vector<std::uint32_t>& sequence, std::uint32_t done,
                          const char* what, const char* name) {
   if (done >= sequence.size()) return true;
@@ -378,8 +380,8 @@ bool end_reads(Warp& w, Warp& issuer, std::uint32_t count) {
 
 }  // namespace
 
-// A multiplication is one operation of the whole warpgroup (9.7.15.1): when it is complete for one
-// warp, the operands of all four have been read, and any thread of the warpgroup may say so to
+// A multiplication is one operation of the whole warpgroup (9.7.15.1). When it is complete for one
+// warp, the operands of all four have been read, and any thread of the warpgroup may signal that to
 // others. So a warp waits until the other three have issued it, too.
 void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;

@@ -6,9 +6,9 @@
 
 namespace lockstep::engine {
 
-// Whether all lanes of the warp that live are here. If not, those that are wait until the others
-// come, and execute the operation with them then. A lane that has exited, or that the block never
-// had, is a finding: the result would be undefined.
+// Whether all live lanes of the warp are here. If not, those that are here wait for the others, and
+// execute the operation together with them. A lane that has exited, or that the block never had, is
+// a finding: the result would be undefined.
 bool whole_warp(Warp& w, const Op& op, LaneMask mask);
 
 // Action::kMultiply, kMoveMatrix.
@@ -27,8 +27,8 @@ void run_warpgroup_commit(Warp& w, const Op& op, LaneMask mask);
 void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask);
 // Action::kWarpgroupRegisters: setmaxnreg (PTX ISA 9.7.19).
 void run_warpgroup_registers(Warp& w, const Op& op, LaneMask mask);
-// Before a warp's last lanes exit: it has executed as many of these as the others of its warpgroup,
-// and what it has not waited for is still there.
+// Call before a warp's last lanes exit. It must have executed as many of these operations as the
+// other warps of its warpgroup, and the operands of those it has not waited for must be unchanged.
 void check_warpgroup_at_exit(Warp& w);
 
 }  // namespace lockstep::engine

@@ -48,8 +48,8 @@ F canonical(F f, std::uint64_t nan) {
   return f == f ? f : from_bits<F>(nan);
 }
 
-// The value that an atomic leaves behind. `flushes`: f32 addition in global memory flushes
-// subnormals, in shared memory it does not (9.7.13.5).
+// The new value in memory. `flushes`: f32 addition flushes subnormals, which it does in global but
+// not in shared memory (9.7.13.5).
 template <class U, class S>
 U updated(AtomOp what, AtomicType type, U old, U b, U c, bool flushes) {
   switch (what) {
@@ -78,8 +78,8 @@ U updated(AtomOp what, AtomicType type, U old, U b, U c, bool flushes) {
     if (flushes) sum = flush(sum);
     return static_cast<U>(to_bits(canonical(sum, 0x7fffffff)));
   } else if constexpr (sizeof(U) == 8) {
-    // The operand's NaN, else the memory's; quieted in shared memory only, where silicon adds
-    // outside of the memory system.
+    // The operand's NaN, or else that of memory. It is quieted in shared memory only, where
+    // hardware adds outside the memory system.
     const auto is_nan = [](U v) { return (v & 0x7fffffffffffffff) > 0x7ff0000000000000; };
     if (is_nan(b) || is_nan(old)) return (is_nan(b) ? b : old) | (flushes ? U{0} : U{1} << 51);
     return to_bits(canonical(from_bits<double>(old) + from_bits<double>(b), 0xfff8000000000000));
@@ -87,14 +87,14 @@ U updated(AtomOp what, AtomicType type, U old, U b, U c, bool flushes) {
   return old;
 }
 
-// Operands and place of one element of all lanes. Operands as lane arrays: all of a vector's are
-// read before one of its results is written, which may go to the same register.
+// The operands and the place of one element of all lanes. Operands are lane arrays: all operands of
+// a vector are read before its first result is written, which may go to the same register.
 struct Element {
   const std::byte* b = nullptr;
   const std::byte* c = nullptr;
   Slot d = kNoSlot;
   int offset = 0;       // bytes from the lane's address
-  bool shared = false;  // all lanes' addresses are known to be of shared memory
+  bool shared = false;  // all lanes' addresses are in shared memory
 };
 
 bool in_shared_memory(const Warp& w, const Request& r, int lane) {
@@ -103,7 +103,7 @@ bool in_shared_memory(const Warp& w, const Request& r, int lane) {
          (r.remote >> lane & 1);
 }
 
-// Counts as a change what changes the memory, or kKnown: the caller has seen to it.
+// Counts a change of memory as progress. kKnown: the caller does so.
 template <class U, bool kKnown = false, class Update>
 void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& element, Update update) {
   const U* b = reinterpret_cast<const U*>(element.b);
@@ -135,7 +135,7 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const 
                     : op.as<MemoryFields>().has(kSignExtend) ? AtomicType::kSigned
                                                              : AtomicType::kUnsigned;
   if (what == AtomOp::kAdd && type != AtomicType::kFloat) {
-    // Counters: most atomics are such.
+    // Counters, the most frequent atomics.
     const U* b = reinterpret_cast<const U*>(element.b);
     U any = 0;
     for (int i = 0; i < kWarpSize; ++i) any |= mask >> i & 1 ? b[i] : U{0};
@@ -156,8 +156,8 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const 
   });
 }
 
-// f16 and bf16 keep subnormals (.noftz). The sum of two is rounded to f32 first, whose precision is
-// enough for that to change nothing.
+// f16 and bf16 keep subnormals (.noftz). The sum of two is first rounded to f32, which has enough
+// digits for that to change nothing.
 float widened(std::uint16_t h, bool brain) {
   if (!brain) return _cvtsh_ss(h);
   return from_bits<float>(std::uint64_t{h} << 16);
@@ -296,7 +296,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
   if (op.as<MemoryFields>().has(kRelease)) released(w);
   if (op.as<MemoryFields>().has(kAcquire)) acquired(w);
-  // An exchange passes on what was there; after any other operation it has been reported.
+  // An exchange returns the uninitialised value. For any other operation it has been reported.
   if (r.unwritten != 0 && op.dst != kNoSlot && op.as<AtomicFields>().what() == AtomOp::kExch) {
     begin_tracking(w);
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);

@@ -1,4 +1,4 @@
-// Textures and the queries; what surfaces have in common with them.
+// Textures and image queries, and the parts that surfaces share with them.
 #include "simulator/engine/ops/memory/image_ops.h"
 
 #include <bit>
@@ -28,7 +28,7 @@ std::string shape_name(int dimensions, bool layered, bool cube) {
   return std::to_string(dimensions) + "-D" + (layered ? " layered" : "");
 }
 
-// Fetches are no requests of the kind that the counters count: they go through the texture unit.
+// Fetches use the texture unit, so the counters of global memory must not count them.
 class Uncounted {
  public:
   explicit Uncounted(Worker& k) : worker_(k), counting_(k.counting) { k.counting = false; }
@@ -53,7 +53,7 @@ Sample sample_of(const Texture& texture, const ImageForm& form, const Place& p) 
   return memory::fetch(texture, at, p.layer);
 }
 
-// What of a texel a register takes.
+// Writes the channels of a texel to registers.
 void put(Warp& w, const Op& op, isa::Type type, const Texel& texel, int lane) {
   const Slot* slots = &w.block->program->slots[op.as<ListedFields>().first()];
   for (int e = 0; e < op.elements; ++e) {
@@ -76,7 +76,8 @@ void put(Warp& w, const Op& op, isa::Type type, const Texel& texel, int lane) {
   }
 }
 
-// The results of txq and suq, in the numbers of PTX ISA 5.3, "Texture, Sampler and Surface Types".
+// The results of txq and suq, with the numbers of PTX ISA 5.3, "Texture, Sampler and Surface
+// Types".
 std::uint32_t answer(const Image& image, const Texture* texture, isa::ImageQuery query) {
   using isa::ImageQuery;
   switch (query) {
@@ -104,7 +105,7 @@ std::uint32_t answer(const Image& image, const Texture* texture, isa::ImageQuery
   }
 }
 
-// Fetches as fetch_lanes() does, where memory::is_filtered_plane().
+// As fetch_lanes(), if memory::is_filtered_plane() is true.
 bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask lanes,
                       LaneMask& unwritten) {
   const isa::Type type = ImageForm::of(op).type;
@@ -139,7 +140,7 @@ bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask la
          [&](int i) { put(w, op, type, Texel{memory::filter_plane(samples[i], elements[i])}, i); });
     return true;
   }
-  // The first channel, and zeros for those that are not there.
+  // Writes the first channel, and zeros for missing channels.
   const Slot* const to = &w.block->program->slots[op.as<ListedFields>().first()];
   for (int e = 0; e < op.elements; ++e) {
     if (to[e] == kNoSlot) continue;
@@ -149,7 +150,7 @@ bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask la
   return true;
 }
 
-// Fetches for lanes that name the same texture. False: a finding ends the launch.
+// Fetches for lanes that name the same texture. Returns false if a finding ends the launch.
 bool fetch_lanes(Warp& w, const Op& op, const Texture& texture, LaneMask lanes,
                  LaneMask& unwritten) {
   const ImageForm form = ImageForm::of(op);
@@ -160,8 +161,7 @@ bool fetch_lanes(Warp& w, const Op& op, const Texture& texture, LaneMask lanes,
   int most = 0;
   each(lanes, [&](int i) {
     samples[i] = sample_of(texture, form, image_place(w, op, i));
-    // There is one level. Levels that are no whole numbers are clamped to it; of others there is
-    // nothing.
+    // Only level 0 exists. A float level is clamped to it. Any other integer level reads zero.
     if (op.src[1] != kNoSlot && !form.float_coordinates &&
         source<std::uint32_t>(w, op.src[1])[i] != 0)
       samples[i].taps[0].outside = true;
@@ -243,8 +243,8 @@ bool check_image(Warp& w, const Op& op, int lane, const char* what, const Image&
 
 namespace {
 
-// In one dimension integers fetch from linear memory and floats from arrays: anything else gives
-// nothing on silicon.
+// In one dimension, integer coordinates fetch from linear memory and float coordinates from arrays.
+// Hardware returns nothing otherwise.
 bool check_kind(Warp& w, const Op& op, int lane, const Texture& texture) {
   const ImageForm form = ImageForm::of(op);
   if (form.geometry != isa::Geometry::k1d || form.float_coordinates != texture.linear_memory)

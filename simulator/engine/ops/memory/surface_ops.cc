@@ -1,5 +1,5 @@
-// Surfaces: their accesses are those of global memory, once it is known where the coordinates
-// point.
+// Surfaces: once the coordinates are resolved to addresses, the accesses are those of global
+// memory.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -22,12 +22,12 @@ namespace {
 using isa::Border;
 using memory::Image;
 
-// What lanes access of one surface.
+// The places that lanes access in one surface.
 struct Targets {
   const Image* image = nullptr;
   std::uint32_t size = 0;  // bytes a lane
   std::uint64_t address[kWarpSize];
-  LaneMask inside = 0;  // the others are outside, and .zero
+  LaneMask inside = 0;  // the other lanes are outside, with .zero
 };
 
 std::string extents(const Image& image) {
@@ -38,7 +38,7 @@ std::string extents(const Image& image) {
          (image.layered ? ", " + std::to_string(image.depth) + " layers" : "");
 }
 
-// Coordinates for messages: they are signed there, as the program thinks of them.
+// Coordinates for messages, as signed numbers.
 std::string coordinates(const Image& image, const Place& p, bool bytes) {
   const auto number = [](std::uint32_t v) { return std::to_string(static_cast<std::int32_t>(v)); };
   std::string s = (bytes ? "byte " : "element ") + number(p.at[0]);
@@ -60,7 +60,7 @@ bool report_place(Warp& w, const Op& op, int lane, const Image& image, const Pla
   return false;
 }
 
-// Coordinates below 0 clamp to 0: they are signed to .clamp.
+// Coordinates below 0 clamp to 0: .clamp treats them as signed.
 std::uint32_t clamped(std::uint32_t v, std::uint64_t last) {
   return static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(static_cast<std::int32_t>(v), 0, static_cast<std::int64_t>(last)));
@@ -73,7 +73,7 @@ bool find_place(Warp& w, const Op& op, int lane, Targets& t) {
   const auto element = static_cast<std::uint32_t>(image.format.bytes());
   const std::uint32_t size = t.size;
   Place p = image_place(w, op, lane);
-  // x counts bytes, or elements where the surface's format is looked at.
+  // x counts bytes, or elements if the surface's format is used.
   const std::uint32_t step = form.formatted ? element : 1;
   const std::uint64_t row = std::uint64_t{image.width} * element;
   const std::uint64_t ends[3] = {row / step, image.height, image.depth};
@@ -125,8 +125,8 @@ bool find_places(Warp& w, const Op& op, LaneMask lanes, Targets& t) {
   return true;
 }
 
-// Finds all places and calls `f` for the lanes of each surface that are inside of it; usually there
-// is one. False: a finding ends the launch.
+// Resolves all places and calls `f` for the lanes of each surface that are inside it. Usually there
+// is one surface. Returns false if a finding ends the launch.
 template <class F>
 bool each_surface(Warp& w, const Op& op, LaneMask mask, F f) {
   const auto* handles = source<std::uint64_t>(w, op.src[0]);
@@ -168,7 +168,7 @@ void run_surface_store(Warp& w, const Op& op, LaneMask mask) {
 }
 
 void run_surface_store_formatted(Warp& w, const Op& op, LaneMask mask) {
-  // Each lane's element as the surface holds it.
+  // Each lane's element in the surface's format.
   struct Elements : Request {
     std::byte bytes[kWarpSize][16];
   };

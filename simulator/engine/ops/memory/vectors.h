@@ -1,5 +1,5 @@
-// Vectors between memory and registers: one lane's at once, up to 16 bytes of it (relaxed_bytes.h
-// says why), and apart in the registers.
+// Vectors between memory and registers. In memory one lane's vector is moved at once, up to 16
+// bytes (relaxed_bytes.h explains why). In registers its elements are separate.
 #pragma once
 
 #include <immintrin.h>
@@ -12,7 +12,8 @@
 
 namespace lockstep::engine {
 
-// The register of an element of a load or store; `single`: of an operation that has one.
+// The register of an element of a load or store. `single`: the register of an operation with one
+// element.
 inline Slot data_slot(const Warp& w, const Op& op, int element, Slot single) {
   return op.elements == 1
              ? single
@@ -20,7 +21,7 @@ inline Slot data_slot(const Warp& w, const Op& op, int element, Slot single) {
                    ->slots[op.as<ListedFields>().first() + static_cast<std::uint32_t>(element)];
 }
 
-// Four vectors of four, or two of two: what is in rows comes to be in columns.
+// Transposes four vectors of four elements, or two of two.
 struct FourByFour {
   static constexpr int kLanes = 4, kElements = 4;
   static void turn(__m128i (&v)[4]) {
@@ -73,7 +74,7 @@ inline bool is_whole_vectors(const Op& op, LaneMask mask, int width, int element
          op.register_bytes == width;
 }
 
-// One lane's vector, in as few moves as can be: 16 bytes at most.
+// One lane's vector, in moves of at most 16 bytes.
 inline void load_vector(std::byte* to, const std::byte* from, std::uint32_t size) {
   for (std::uint32_t at = 0; at < size; at += 16)
     load_element(to + at, from + at, std::min(size, 16u));

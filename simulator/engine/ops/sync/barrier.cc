@@ -19,7 +19,7 @@ namespace {
 
 bool waits_at_barrier(const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; }
 
-// Lets the warps that wait at barrier `id` go on.
+// Releases the warps that wait at barrier `id`.
 void release(Block& b, int id) {
   Barrier& barrier = on_order(*b.worker, b.barriers[id]);
   ++b.worker->counters.barriers;
@@ -50,8 +50,8 @@ void release(Block& b, int id) {
   if (b.launch->check_races) {
     std::uint32_t live = 0;
     for (const Warp& w : b.warps) live |= std::uint32_t{living(w) != 0} << w.index;
-    // A count names as many warps and not all that are left: those that have ended were not among
-    // them.
+    // A count that equals the warps left covers the whole block only if no warp has ended: ended
+    // warps were not counted.
     const bool all = barrier.expected == 0 ||
                      live == (b.launch->warps == 32 ? ~0u : (1u << b.launch->warps) - 1);
     bool knows_more = false;
@@ -65,8 +65,8 @@ void release(Block& b, int id) {
   barrier = Barrier{};
 }
 
-// The barrier of all threads is complete. False: it is without threads that have ended, and this
-// ends the launch.
+// Call when the barrier of all threads is complete. Returns false if threads have ended without it
+// and that finding ends the launch.
 bool all_came(Warp& acting, const Barrier& barrier) {
   Block& b = *acting.block;
   const Warp& at = b.warps[std::countr_zero(barrier.waiting)];
@@ -78,7 +78,7 @@ bool all_came(Warp& acting, const Barrier& barrier) {
   return report_absent(acting, at, split, absent, "the block");
 }
 
-// After something that `acting`, a warp of the block, has done.
+// Call after an action of `acting`, a warp of the block.
 void release_if_complete(Warp& acting, int id) {
   Block& b = *acting.block;
   const Barrier& barrier = *b.barriers[id];
@@ -95,7 +95,7 @@ void release_if_complete(Warp& acting, int id) {
   release(b, id);
 }
 
-// The count of threads that the operation names; 0: all.
+// The thread count that the operation names; 0: all threads.
 std::uint32_t count_of(const Warp& w, const WarpSplit& f) {
   const Op& op = w.block->program->ops[f.pc];
   return op.src[1] == kNoSlot
@@ -127,8 +127,8 @@ bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits
     report(w, std::move(finding));
     return false;
   }
-  // A barrier of all threads looks when it is complete. Of one with a count, only the warps that
-  // come are counted; .aligned wants them whole.
+  // A barrier of all threads is checked when it is complete. A barrier with a count counts only the
+  // warps that arrive; .aligned requires whole warps.
   const LaneMask gone = w.exists & *w.control->exited & ~came_before;
   if (gone != 0 && count != 0 && op.as<program::BarrierFields>().is_aligned() &&
       begins_to_miss(w, f.pc)) {
@@ -142,7 +142,7 @@ bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits
   barrier.arrived += kWarpSize;
   barrier.warps |= 1u << w.index;
   if (waits) barrier.waiting |= 1u << w.index;
-  // Lanes that do not wait have arrived one by one.
+  // Lanes that do not wait have arrived one by one before.
   if (b.launch->check_races && count != 0 && waits)
     b.races.arrive(w.index, id, living(w), living(w) == w.exists);
   return true;
@@ -158,14 +158,14 @@ void complete_arrival(Warp& w, int id) {
   if (arrive(w, here, id, all.count, false, all.lanes)) release_if_complete(w, id);
 }
 
-// The barrier that a split which waits names.
+// The number of the barrier at which a split waits.
 int id_of(const Warp& w, const WarpSplit& f) {
   const Op& op = w.block->program->ops[f.pc];
   return static_cast<int>(parked_operand<std::uint32_t>(w, f, op.src[0])[std::countr_zero(f.mask)]);
 }
 
-// Whether all splits that wait may do so with `first`, which waits at barrier `id`. False:
-// reported.
+// Whether all waiting splits may wait together with `first`, at barrier `id`. Returns false after a
+// finding.
 bool at_the_same_barrier(Warp& w, const WarpSplit& first, int id) {
   const Block& b = *w.block;
   for (const WarpSplit& f : w.control->splits) {
@@ -200,7 +200,7 @@ bool at_the_same_barrier(Warp& w, const WarpSplit& first, int id) {
   return true;
 }
 
-// Adds the predicates of the warp's lanes, `here`, to a barrier that reduces them.
+// Adds the predicates of the lanes `here` to a barrier that reduces them.
 void reduce(Warp& w, int id, LaneMask here) {
   const Block& b = *w.block;
   LaneMask yes = 0;

@@ -17,13 +17,14 @@ using program::kBarSync;
 void run_bar(Warp& w, const Op& op, LaneMask mask);
 void run_fence(Warp& w, const Op& op, LaneMask mask);
 
-// Called by the scheduler. Nothing of the warp is runnable: if all its lanes stand at a barrier,
-// the warp arrives there. True when it may go on at once.
+// For the scheduler. Call when nothing of the warp is runnable. If all its lanes wait at a barrier,
+// the warp arrives there. Returns whether it may continue at once.
 bool warp_reaches_barrier(Warp& w);
-// Lanes of the warp have ended: where all that are left have executed barrier.arrive, the warp
-// arrives.
+// Call after lanes of the warp have ended. If all remaining lanes have executed barrier.arrive, the
+// warp arrives.
 void arrive_without_the_ended(Warp& w);
-// The warp has exited: barriers of its block that wait for all warps may be complete.
+// Call after the warp has exited: barriers of its block that wait for all warps may now be
+// complete.
 void recheck_barriers(Warp& w);
 
 }  // namespace lockstep::engine

@@ -20,12 +20,11 @@
 namespace lockstep::engine {
 namespace {
 
-// WarpControl::cluster_arrive_pc where lanes have arrived apart, or not at all.
+// The value of WarpControl::cluster_arrive_pc if lanes have arrived separately, or not at all.
 constexpr std::uint32_t kNoArrival = ~0u;
 
-// Whether every thread of the block that is left has released with its arrival and waits, with no
-// instruction between the two: then the phase is a barrier of the block, too, and the block's next
-// epoch begins.
+// Whether every remaining thread of the block has released with its arrival and waits immediately
+// after it. Then the phase is also a barrier of the block and starts the block's next epoch.
 bool arrived_as_a_barrier(const Block& b) {
   for (const Warp& w : b.warps) {
     const WarpControl& c = *w.control;
@@ -36,15 +35,15 @@ bool arrived_as_a_barrier(const Block& b) {
     LaneMask waiting = 0;
     for (const WarpSplit& f : c.splits)
       waiting |= f.state == WarpSplit::State::kAtCluster && f.pc == wait ? f.mask : 0;
-    // The warp whose arrival completes the phase has its wait before it.
+    // The warp whose arrival completes the phase is about to execute its wait.
     const bool next = w.pc == wait && b.program->ops[wait].action == Action::kClusterWait;
     if ((live & ~(next ? waiting | w.active : waiting)) != 0) return false;
   }
   return true;
 }
 
-// What the block's threads release to the cluster at the end of a phase, and whether its next epoch
-// has begun.
+// What the block's threads release to the cluster at the end of a phase, and whether the block's
+// next epoch has started.
 check::Knowledge end_phase(Block& b, bool& barrier) {
   check::Knowledge all;
   std::swap(all, b.cluster_arrivals);
@@ -59,15 +58,15 @@ check::Knowledge end_phase(Block& b, bool& barrier) {
   return all;
 }
 
-// Lanes that have waited, or wait, for a phase that is complete learn what was released at it.
+// Lanes that wait, or have waited, for a completed phase learn what was released at it.
 void learn_phase(Warp& w, LaneMask lanes) {
   Block& b = *w.block;
   for (const auto& releases : b.cluster_released)
     b.races.learn(w.index, lanes, lanes == living(w), *releases);
 }
 
-// All threads that are left have arrived. False: others have ended without, and this ends the
-// launch.
+// Call when all remaining threads have arrived. Returns false if others have ended without arriving
+// and that finding ends the launch.
 bool all_came(Warp& acting, const Cluster& c) {
   AbsentThreads absent;
   const Warp* at = &acting;
@@ -89,7 +88,7 @@ bool all_came(Warp& acting, const Cluster& c) {
          report_absent(acting, *at, split, absent, "the cluster");
 }
 
-// All threads have arrived: those that wait go on, and the next phase opens.
+// Call when all threads have arrived: those that wait continue, and the next phase opens.
 void complete_phase(Cluster& c) {
   ++c.blocks[0]->worker->counters.barriers;
   on_order(*c.blocks[0]->worker, c.barrier).arrived = 0;
@@ -147,7 +146,8 @@ void report_misuse(Warp& w, LaneMask lanes, const char* what) {
   report(w, std::move(f));
 }
 
-// The offset of an address in the shared memory of any block; false when it is in no shared memory.
+// The offset of an address in the shared memory of any block. Returns false if the address is not
+// in shared memory.
 bool shared_address(const Warp& w, const Op& op, int lane, std::uint32_t& address) {
   const std::uint64_t a = op.width == 8 ? source<std::uint64_t>(w, op.src[0])[lane]
                                         : source<std::uint32_t>(w, op.src[0])[lane];

@@ -43,7 +43,7 @@ void write_mask(const Part& part, Slot slot, LaneMask value) {
 void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   std::uint32_t value[kWarpSize] = {};
   LaneMask invalid = 0, derived = 0;
-  std::uint64_t bits[kWarpSize];  // of invalid lanes, those that nobody wrote
+  std::uint64_t bits[kWarpSize];  // of invalid lanes: the unwritten bits
   std::uint32_t invalid_pc = 0;
   check::Kind invalid_kind = check::Kind::kUninitialised;
   const bool tracking = w.control->tracking;
@@ -101,7 +101,7 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
       d[l] = value[j];
     });
     write_mask(part, part.op->dst2, in_range);
-    w.control->frame = part.frame;  // for the marks below
+    w.control->frame = part.frame;  // for mark_register below
     if (tracking || (inactive && w.block->launch->check_synchronisation)) {
       if (!tracking) begin_tracking(w);
       if (carried) {
@@ -113,8 +113,7 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
         mark_register(w, part.op->dst, 0, part.lanes, part.pc);
       }
       if (part.op->dst2 != kNoSlot) mark_register(w, part.op->dst2, 0, part.lanes, part.pc);
-      // The value of a lane that does not take part is undefined; whether anybody uses it shows
-      // later.
+      // The value of a lane that does not take part is undefined. It is reported if it is used.
       if (inactive)
         mark_register(w, part.op->dst, inactive, 0, part.pc, check::Kind::kInactiveLane);
     }
@@ -165,12 +164,12 @@ void match(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   }
 }
 
-// Numbers before NaNs unless these are wanted; minus zero below plus zero.
+// Numbers win against NaNs, unless `wants_nan`; minus zero is below plus zero.
 std::uint32_t float_extreme(bool smaller, bool wants_nan, std::uint32_t a, std::uint32_t b) {
   const auto is_nan = [](std::uint32_t v) { return (v & 0x7fffffffu) > 0x7f800000u; };
   if (is_nan(a) || is_nan(b))
     return wants_nan || (is_nan(a) && is_nan(b)) ? 0x7fffffffu : is_nan(a) ? b : a;
-  // Sign and magnitude as two's complement.
+  // Maps sign and magnitude to two's complement.
   const auto ordered = [](std::uint32_t v) {
     return static_cast<std::int32_t>(v >> 31 ? ~(v & 0x7fffffffu) : v);
   };
@@ -213,7 +212,7 @@ void reduce(Warp& w, SyncKind kind, const Part* parts, int n) {
   }
 }
 
-// Executes an exchange among `lanes`, which all have arrived.
+// Executes an exchange among `lanes`, which have all arrived.
 void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
   const auto kind = parts[0].op->as<program::SyncFields>().kind();
   Counters& counters = w.block->worker->counters;
@@ -239,7 +238,7 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
       match(w, kind, parts, n, lanes);
       break;
     case SyncKind::kElect: {
-      // PTX leaves open which, as long as it is always the same of one mask. GPUs take the lowest
+      // PTX requires only that the same mask always elects the same lane. GPUs elect the lowest
       // lane, and CUTLASS relies on it: its leader, lane 0, counts bytes that the elected lane
       // copies.
       const int leader = std::countr_zero(lanes);
@@ -260,8 +259,8 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
   w.control->frame = frame;
 }
 
-// Whether the lanes that have come one after the other can execute an operation of the whole warp
-// as one: if they are in the same call of its function.
+// Whether lanes that arrived separately can execute an operation of the whole warp together: they
+// must be in the same call of its function.
 bool gather(Warp& w, const Part* parts, int n) {
   for (int k = 1; k < n; ++k) {
     if (parts[k].frame == parts[0].frame) continue;
@@ -295,7 +294,7 @@ bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
 void run_sync(Warp& w, const Op& op, LaneMask mask) {
   const auto* members = source<std::uint32_t>(w, op.src[3]);
   if (!check_membership(w, mask, members)) return;
-  // The common case: one mask, and all of its living lanes are here.
+  // The common case: one mask, and all of its live lanes are here.
   const LaneMask first = members[std::countr_zero(mask)];
   LaneMask differ = 0;
   each(mask, [&](int l) { differ |= members[l] ^ first; });
@@ -309,7 +308,8 @@ void run_sync(Warp& w, const Op& op, LaneMask mask) {
 }
 
 void run_activemask(Warp& w, const Op& op, LaneMask mask) {
-  // Who takes it for the lanes that will be at the next operation is mistaken once in two times.
+  // Under a seed, the result differs from the lanes that execute the next operation about every
+  // second time.
   constexpr std::uint32_t kChances = 2;
   let_lanes_part(w, w.pc - 1, kChances);
   mask &= w.active;

@@ -1,5 +1,5 @@
-// Operations of a warp's lanes with one another: shuffles, votes, matches, reductions,
-// bar.warp.sync (PTX ISA 9.7.9, 9.7.13).
+// Operations among the lanes of a warp: shuffles, votes, matches, reductions, bar.warp.sync (PTX
+// ISA 9.7.9, 9.7.13).
 #pragma once
 
 #include "simulator/engine/state/block.h"
@@ -14,7 +14,7 @@ using program::SyncKind;
 void run_sync(Warp& w, const Op& op, LaneMask mask);
 void run_activemask(Warp& w, const Op& op, LaneMask mask);
 
-// Called by the scheduler. Completes parked *.sync groups of the warp; true when some lanes may run
+// For the scheduler. Completes parked *.sync groups of the warp. Returns whether some lanes may run
 // again.
 bool complete_syncs(Warp& w);
 

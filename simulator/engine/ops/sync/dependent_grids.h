@@ -1,10 +1,10 @@
-// Programmatic dependent launch: griddepcontrol (PTX ISA 9.7.13.13).
+// The handlers of griddepcontrol: programmatic dependent launch (PTX ISA 9.7.13.13).
 //
-// Launches are executed one after another here. A grid may be launched so that it may start before
-// its predecessor in the stream has ended. Its accesses that would then race are findings: those
-// before griddepcontrol.wait to what the predecessor has written, and its stores to what the
-// predecessor has read. Only a predecessor that executed griddepcontrol.launch_dependents may still
-// run then.
+// The simulator executes launches one after another. On a GPU, a grid with this attribute may start
+// before its predecessor in the stream has ended. Its accesses that would then race are findings:
+// accesses before griddepcontrol.wait to memory that the predecessor has written, and stores to
+// memory that the predecessor has read. This applies only if the predecessor executed
+// griddepcontrol.launch_dependents.
 #pragma once
 
 #include "simulator/engine/state/block.h"

@@ -39,7 +39,8 @@ bool is_free(const TensorMemory& t, std::uint32_t first, std::uint32_t columns) 
   return std::all_of(begin, begin + columns, [](auto o) { return o == 0; });
 }
 
-// Where the columns would begin, in both memories: an allocation begins at a multiple of its size.
+// The first column of a free range in both memories. An allocation starts at a multiple of its
+// size.
 std::uint32_t find_room(const TensorMemory& t, const TensorMemory& other, std::uint32_t columns) {
   for (std::uint32_t first = 0; first + columns <= kTensorColumns; first += columns) {
     if (is_free(t, first, columns) && is_free(other, first, columns)) return first;
@@ -69,7 +70,7 @@ std::string holders(const Warp& w) {
   return text;
 }
 
-// Where other warps may still free columns, the warp waits for them.
+// If other warps may still free columns, the warp waits for them.
 void wait_for_room(Warp& w, std::uint32_t columns) {
   const Block& b = *w.block;
   if ((b.live_warps > 1) && (b.runnable & ~(1u << w.index)) != 0) {
@@ -86,7 +87,7 @@ void wait_for_room(Warp& w, std::uint32_t columns) {
   report(w, std::move(f));
 }
 
-// The warps of a block that wait for its pair execute tcgen05.alloc again.
+// Makes the block's warps that wait for its pair execute tcgen05.alloc again.
 void wake_pair(Block& b) {
   for (WarpControl& c : b.controls) {
     for (WarpSplit& f : c.splits) {
@@ -97,7 +98,7 @@ void wake_pair(Block& b) {
   }
 }
 
-// Where both blocks of a pair ask for columns that both have, they get them.
+// If both blocks of a pair request columns that are free in both, they get them.
 void grant_pair(Block& b, Block& partner) {
   TensorMemory &mine = tensor_of(b), &other = tensor_of(partner);
   if (!mine.request || !other.request || mine.request->granted || other.request->granted) return;
@@ -112,8 +113,7 @@ void grant_pair(Block& b, Block& partner) {
   wake_pair(partner);
 }
 
-// The columns that a pair of blocks gets; kTensorColumns: the warp waits, or a finding ends the
-// launch.
+// The columns of a pair's allocation. kTensorColumns: the warp waits, or a finding ends the launch.
 std::uint32_t allocate_pair(Warp& w, Block& partner, std::uint32_t columns) {
   TensorMemory& mine = tensor_of(*w.block);
   if (mine.request && mine.request->warp == w.index && mine.request->granted) {
@@ -158,7 +158,8 @@ void run_tensor_allocate(Warp& w, const Op& op, LaneMask mask) {
                          site_of(*w.block->program, *t.relinquished).to_string() + "."))
     return;
   Block* partner = nullptr;
-  // What both have got, one may free, and end, before the other goes on.
+  // After both blocks have got the columns, one of them may free them, and end, before the other
+  // continues.
   const bool granted = t.request && t.request->granted && t.request->warp == w.index;
   if (!find_partner(w, 0, o.paired, !granted, partner)) return;
   const std::uint32_t first =
@@ -201,7 +202,7 @@ void run_tensor_free(Warp& w, const Op& op, LaneMask mask) {
                   held.empty() ? "It has no columns." : "It has " + held + ".");
     return;
   }
-  // All accesses of them must have finished, as before a write.
+  // All accesses to the columns must be complete, as before a write.
   const std::uint32_t number = begin_tensor_access(w, 0, TensorAccess::What::kStore);
   if (!access_tensor(w, 0, number, {0, kTensorLanes, first, columns}, true)) return;
   t.accesses[number].waited = t.accesses[number].fenced = t.accesses[number].issued;
@@ -223,8 +224,8 @@ void run_tensor_relinquish(Warp& w, const Op& op, LaneMask mask) {
 
 namespace {
 
-// A block that ends while the other of its pair has work for both, or waits for it. False: a
-// finding ends the launch.
+// Checks a block that ends while the other of its pair has work for both, or waits for it. Returns
+// false if a finding ends the launch.
 bool check_pair_at_exit(Warp& w) {
   Block* const partner = partner_of(*w.block);
   if (partner == nullptr || !partner->tensor || partner->live_warps == 0) return true;

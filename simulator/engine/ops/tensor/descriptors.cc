@@ -12,7 +12,7 @@ std::uint32_t field(std::uint32_t bits, int first, int count) {
   return bits >> first & ((1u << count) - 1);
 }
 
-// kNone: the kind has no such type.
+// The element type of a code; kNone if the kind has no such type.
 Type factor_type(TensorKind kind, std::uint32_t code) {
   switch (kind) {
     case TensorKind::kF16: return code == 0 ? Type::kF16 : code == 1 ? Type::kBF16 : Type::kNone;
@@ -38,7 +38,7 @@ bool is_scaled(TensorKind kind) {
   return kind == TensorKind::kMxF8F6F4 || kind == TensorKind::kMxF4 ||
          kind == TensorKind::kMxF4NvF4;
 }
-// Elements of four bits, packed.
+// Whether elements of four bits are packed.
 bool is_packed(TensorKind kind) {
   return kind == TensorKind::kMxF4 || kind == TensorKind::kMxF4NvF4;
 }
@@ -78,7 +78,7 @@ namespace {
 
 constexpr int kLongCapability = 103, kLongK = 96;  // K = 96 of four-bit elements is of sm_103
 
-// The fields of a descriptor for the place and the type of scales, and for K.
+// Decodes the fields for the position and type of scales, and for K.
 std::string understand_scales(std::uint32_t bits, const program::TensorOperation& of,
                               int compute_capability, TensorProduct& product) {
   const bool packed = is_packed(of.kind), long_k = field(bits, 31, 1) != 0;
@@ -95,7 +95,7 @@ std::string understand_scales(std::uint32_t bits, const program::TensorOperation
     return "has scales of ue4m3, and this kind has them of ue8m0";
   if (product.ue4m3 && of.scale_vector == 32)
     return "has scales of ue4m3, and one scale for 32 elements is of ue8m0";
-  // Three scales begin in any byte, six in an even one.
+  // Three scales may start in any byte, six in an even one.
   const int step = !long_k ? product.scales : product.scales == 3 ? 1 : 2;
   if (product.row_scale % step != 0 || product.column_scale % step != 0)
     return "names bytes of scales where " + std::to_string(product.scales) +
@@ -115,7 +115,7 @@ std::string understand(std::uint32_t bits, const program::TensorOperation& of,
   if (o.sparse && !of.sparse) return "says that A is sparse, and the instruction is not .sp";
   if (!o.sparse && of.sparse) return "says that A is dense, and the instruction is .sp";
   const bool scaled = is_scaled(kind);
-  // With block scale the result is f32, and the bits of its type name the bytes of B's scales.
+  // With block scale the result is f32, and the bits of its type hold the position of B's scales.
   const std::uint32_t d = scaled ? 1 : field(bits, 4, 2), m = field(bits, 24, 5) * 16,
                       n = field(bits, 17, 6) * 8;
   o.a = factor_type(kind, field(bits, 7, 3));
@@ -139,8 +139,8 @@ std::string understand(std::uint32_t bits, const program::TensorOperation& of,
     if (std::string why = understand_scales(bits, of, compute_capability, product); !why.empty())
       return why;
   }
-  // Which of two columns has the metadata. The manual shows this in figures alone; this is as
-  // JAX's Mosaic for GPUs has it.
+  // Which of two columns holds the metadata. The manual shows this only in figures; this code
+  // follows JAX's Mosaic for GPUs.
   if (o.sparse && !scaled) {
     product.metadata_column = static_cast<int>(field(bits, 0, 2));
     if (product.metadata_column != 0 && kind != TensorKind::kF16 && kind != TensorKind::kTF32)

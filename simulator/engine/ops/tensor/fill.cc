@@ -37,7 +37,7 @@ FillShape shape_of(TensorShape shape) {
   }
 }
 
-// The lanes that row `row` goes to, relative to the address: one, two or four.
+// The lanes to which row `row` is copied, relative to the address: one, two or four.
 template <class Visit>
 void each_lane(const TensorOperation& o, int row, Visit visit) {
   const auto r = static_cast<std::uint32_t>(row);
@@ -53,7 +53,7 @@ void each_lane(const TensorOperation& o, int row, Visit visit) {
   }
 }
 
-// What a copy does in one block: reads its shared memory, and writes its tensor memory.
+// The part of a copy in one block: reads its shared memory and writes its tensor memory.
 bool access_block(Warp& w, const Op& op, int lane, Block& b, const TensorWork& work,
                   std::uint32_t number, std::vector<MatrixBytes>& read) {
   const TensorOperation& o = *work.of;
@@ -68,7 +68,7 @@ bool access_block(Warp& w, const Op& op, int lane, Block& b, const TensorWork& w
   const int held = o.narrow_bits == 0 ? kChunkBytes : 2 * o.narrow_bits;
   if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read, lane, held))
     return false;
-  // Four lanes count as the four groups that they lie in.
+  // Four lanes count as the four groups that contain them.
   const TensorRegion region{few ? first / kTensorGroup * kTensorGroup : 0,
                             few ? kTensorLanes - kTensorGroup : kTensorLanes, tensor_column(work.d),
                             static_cast<std::uint32_t>(shape.words), few};
@@ -120,7 +120,7 @@ bool issue_fill(Warp& w, const Op& op, int lane) {
   return true;
 }
 
-// 16 bytes that hold 16 elements of `bits` bits and then nothing, as 16 bytes with an element each.
+// Expands 16 bytes that start with 16 elements of `bits` bits to 16 bytes with one element each.
 void spread_elements(std::byte* chunk, int bits) {
   if (bits == 0) return;
   std::byte narrow[17] = {};

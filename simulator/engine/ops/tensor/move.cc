@@ -1,4 +1,4 @@
-// tcgen05.ld and st, what waits for them, and the fences of tensor memory (PTX ISA 9.7.16.8).
+// tcgen05.ld, st and wait, and the fences of tensor memory (PTX ISA 9.7.16.8).
 #include <bit>
 #include <string>
 #include <vector>
@@ -28,10 +28,10 @@ matrix::TensorTransfer transfer_of(const TensorOperation& o) {
   return {o.shape, o.number, o.packed, static_cast<int>(o.half)};
 }
 
-// The address, which all lanes must agree on and which must name lanes of the warp's own quarter. A
-// warp that names another's is reported and, where its kernel goes on, accesses the same place in
-// its own quarter: DeepGEMM's kernels for sm_100 give all warps the address of lane 0, and say that
-// hardware ignores these two bits (docs/journal/foreign_blackwell.md).
+// The address. All lanes must agree on it, and it must name lanes of the warp's own quarter. A warp
+// that names another quarter is reported. If its kernel continues, it accesses the same place in
+// its own quarter. DeepGEMM's kernels for sm_100 pass the address of lane 0 in all warps, and say
+// that hardware ignores these two bits (docs/journal/foreign_blackwell.md).
 bool own_address(Warp& w, const TensorOperation& o, const matrix::TensorTransfer& transfer,
                  std::uint32_t& address) {
   address = static_cast<std::uint32_t>(address_of(w, o.address, 0));
@@ -60,7 +60,7 @@ bool own_address(Warp& w, const TensorOperation& o, const matrix::TensorTransfer
   return false;
 }
 
-// The columns that the transfer accesses: one region, or two of .16x32bx2.
+// Accesses the columns of the transfer: one region, or two for .16x32bx2.
 bool access_regions(Warp& w, std::uint32_t number, const matrix::TensorTransfer& transfer,
                     std::uint32_t address, bool writes) {
   TensorRegion region{tensor_lane(address), static_cast<std::uint32_t>(transfer.lanes()),
@@ -71,8 +71,8 @@ bool access_regions(Warp& w, std::uint32_t number, const matrix::TensorTransfer&
   return access_tensor(w, 0, number, region, writes);
 }
 
-// The least or greatest of two words (PTX ISA 9.7.16.8.2). Of f32, -0 is less than +0, and a NaN
-// loses, unless nan_wins.
+// The smaller or greater of two words (PTX ISA 9.7.16.8.2). For f32, -0 is less than +0, and a NaN
+// loses unless nan_wins.
 std::uint32_t reduce(const TensorOperation& o, std::uint32_t x, std::uint32_t y) {
   if (o.type == isa::Type::kU32) return (x < y) != o.greatest ? x : y;
   const auto a = static_cast<std::int32_t>(x), b = static_cast<std::int32_t>(y);
@@ -81,7 +81,7 @@ std::uint32_t reduce(const TensorOperation& o, std::uint32_t x, std::uint32_t y)
   const auto is_nan = [](std::uint32_t v) { return (v & ~kSign) > kInfinity; };
   if (is_nan(x) || is_nan(y))
     return o.nan_wins || (is_nan(x) && is_nan(y)) ? kNaN : is_nan(x) ? y : x;
-  // Integers in the order of the numbers.
+  // Maps the words to integers in the order of the numbers.
   const auto ordered = [](std::uint32_t v) { return (v & kSign) != 0 ? ~v : v | kSign; };
   return (ordered(x) < ordered(y)) != o.greatest ? x : y;
 }

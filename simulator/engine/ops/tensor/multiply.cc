@@ -35,7 +35,7 @@ std::vector<AccumulatorPart> parts_of(const TensorWork& work, const TensorProduc
                                    work.of->stationary, p.operation.sparse);
 }
 
-// A block of the pair, or the block itself where it works alone.
+// A block of the pair, or the block itself if it works alone.
 Block& block_of(Block& b, const TensorWork& work, int of_pair) {
   return !work.of->paired || static_cast<int>(b.cluster_rank & 1) == of_pair ? b : *partner_of(b);
 }
@@ -45,7 +45,8 @@ TensorRegion region_of(std::uint32_t address, const AccumulatorPart& part, std::
           static_cast<std::uint32_t>(part.lanes()), tensor_column(address), columns, part.spread};
 }
 
-// All rows begin in lane 0, or in lane 16 where 64 of them lie in every other 16 lanes.
+// Whether the address may start a matrix. All rows start in lane 0, or also in lane 16 if 64 rows
+// occupy every second group of 16 lanes.
 bool may_begin(std::uint32_t address, bool spread) {
   const std::uint32_t lane = tensor_lane(address);
   return lane == 0 || (spread && lane == kTensorGroup);
@@ -75,7 +76,7 @@ void negate(std::vector<std::uint64_t>& elements, Type type) {
   for (std::uint64_t& e : elements) e ^= std::uint64_t{1} << (bits - 1);
 }
 
-// The bytes of a matrix in shared memory as they are now, checked when the work was issued.
+// Reads the present bytes of a matrix in shared memory. They were checked when the work was issued.
 std::vector<std::uint64_t> read_shared(const Block& b, std::uint64_t bits, int rows, int columns,
                                        int width, bool across, Type type) {
   Descriptor d;
@@ -117,17 +118,17 @@ std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const 
   return out;
 }
 
-// Where the scales of `count` rows or columns of D are: in 32 lanes from `lane` on, the same in
-// each further 32, and those of the next 32 in the next column; `a_line` bytes each, from `byte` of
-// the word on. The manual shows in figures alone where scales are that do not fit into a word. Here
-// they go on in the word that is as many columns further as 128 rows, or 256, take up, as
-// CUTLASS's fragments of scale factors have it.
+// The place of the scales of `count` rows or columns of D. They are in 32 lanes from `lane` on,
+// repeated in each further 32 lanes. The scales of the next 32 rows are in the next column. Each
+// has `a_line` bytes from `byte` of the word on. The manual shows only in figures where scales are
+// that exceed a word. Here they continue in the word that is as many columns further as 128 (or
+// 256) rows occupy, as in CUTLASS's fragments of scale factors.
 struct ScalePlace {
   std::uint32_t address = 0, lane = 0;
   int count = 0, byte = 0, a_line = 0;
 
   std::uint32_t columns() const { return static_cast<std::uint32_t>(count + 31) / 32; }
-  int words() const { return (byte + a_line + 3) / 4; }  // of a row
+  int words() const { return (byte + a_line + 3) / 4; }  // for each row
   std::uint32_t column(int word) const {
     return tensor_column(address) + static_cast<std::uint32_t>(word * ((count + 127) / 128) * 4);
   }
@@ -150,14 +151,14 @@ ScalePlace row_scales(const TensorWork& work, const TensorProduct& p, const Accu
   return {work.row_scales, 0, part.rows, p.row_scale, p.scales};
 }
 
-// A part has the scales of its columns in its own lanes, as CUTLASS has it.
+// The scales of a part's columns are in its own lanes, as in CUTLASS.
 ScalePlace column_scales(const TensorWork& work, const TensorProduct& p,
                          const AccumulatorPart& part) {
   return {work.column_scales, static_cast<std::uint32_t>(part.lane), part.columns, p.column_scale,
           p.scales};
 }
 
-// Scales of ue8m0 as exponents.
+// Converts scales of ue8m0 to exponents.
 std::vector<std::int16_t> exponents_of(const std::vector<std::uint8_t>& scales) {
   constexpr int kBias = 127, kNaN = 255;
   std::vector<std::int16_t> exponents;
@@ -167,7 +168,7 @@ std::vector<std::int16_t> exponents_of(const std::vector<std::uint8_t>& scales) 
   return exponents;
 }
 
-// Whether the scales are there: columns of `lanes` lanes that somebody has written.
+// Whether the scales are initialised: columns of `lanes` lanes that have been written.
 bool access_scales(Warp& w, int lane, Block& owner, std::uint32_t number, const ScalePlace& p,
                    std::uint32_t lanes, const char* whose) {
   for (int word = 0; word < p.words(); ++word) {
@@ -187,14 +188,14 @@ bool access_scales(Warp& w, int lane, Block& owner, std::uint32_t number, const 
   return true;
 }
 
-// The accumulator times 2^-scale.
+// The accumulator multiplied by 2^-scale.
 std::uint64_t scaled(std::uint64_t bits, Type type, int scale) {
   if (scale == 0) return bits;
   if (type == Type::kF32) {
     const auto v = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     return std::bit_cast<std::uint32_t>(std::ldexp(v, -scale));
   }
-  // A power of two less, into the subnormal numbers with ties to even.
+  // Subtracts from the exponent; subnormal results are rounded with ties to even.
   const auto sign = static_cast<std::uint32_t>(bits & 0x8000);
   int exponent = static_cast<int>(bits >> 10 & 31);
   std::uint32_t significand = static_cast<std::uint32_t>(bits & 0x3ff);
@@ -211,7 +212,7 @@ std::uint64_t scaled(std::uint64_t bits, Type type, int scale) {
   return sign | (kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0));
 }
 
-// A product while it is issued: what it accesses in one block after the other.
+// The issue of a product: records and checks what it accesses, in one block after the other.
 class ProductIssue {
  public:
   ProductIssue(Warp& w, const Op& op, int lane) : w_(w), op_(op), lane_(lane) {}
@@ -309,7 +310,7 @@ class ProductIssue {
     return is_own(b) ? work_.access : work_.partner_access;
   }
 
-  // `rows` lines of a factor in the shared memory of a block of the pair.
+  // Reads `rows` lines of a factor in the shared memory of a block of the pair.
   bool read(Block& b, std::uint64_t descriptor, int rows, int k, bool across, Type type) {
     Descriptor d;
     understand(descriptor, d);
@@ -321,7 +322,8 @@ class ProductIssue {
     return read_matrix(w_, op_, d, rows, k, product_.stored_bits(), across, whole.data(),
                        read_[is_own(b) ? 0 : 1], lane_, held_bytes(type));
   }
-  // Of 16 bytes with 16 elements: narrower ones leave a gap, unless they are packed.
+  // The bytes used of 16 bytes with 16 elements. Narrower elements leave a gap, unless they are
+  // packed.
   int held_bytes(Type type) const {
     if (product_.stored_bits() != 8) return kChunkBytes;
     return type == Type::kE2M1 ? 8 : type == Type::kE2M3 || type == Type::kE3M2 ? 12 : kChunkBytes;
@@ -341,7 +343,7 @@ class ProductIssue {
                        "the metadata of A were");
   }
 
-  // What is read of tensor memory, a row a lane.
+  // Accesses the operands in tensor memory, one row in each lane.
   bool access_rows(Block& b, const AccumulatorPart& part, std::uint32_t address,
                    std::uint32_t columns, const char* what) {
     const TensorRegion region = region_of(address, part, columns);
@@ -370,7 +372,7 @@ class ProductIssue {
                          whole ? kTensorLanes : static_cast<std::uint32_t>(part.rows), "B");
   }
 
-  // Of a pair each block has half of B's columns.
+  // In a pair each block holds half of B's columns.
   bool access_b() {
     const int n = product_.operation.shape.n, k = product_.operation.shape.k;
     if (partner_ == nullptr)
@@ -416,13 +418,13 @@ class ProductIssue {
   std::vector<MatrixBytes> read_[2];  // in the own block, in the partner
 };
 
-// What all parts of a product have in common.
+// The data shared by all parts of a product.
 struct Whole {
   TensorProduct product;
   std::vector<std::uint64_t> b;
 };
 
-// One part of D, from `a`, its rows of A.
+// Computes one part of D. `a`: the part's rows of A.
 void do_part(Block& b, const TensorWork& work, const Whole& whole, const AccumulatorPart& part,
              std::vector<std::uint64_t> a) {
   const TensorProduct& p = whole.product;

@@ -1,4 +1,4 @@
-// tcgen05.commit, and the queue of what is done between two of them (PTX ISA 9.7.16.12).
+// tcgen05.commit, and the queue of operations between two commits (PTX ISA 9.7.16.12).
 #include "simulator/engine/ops/tensor/queue.h"
 
 #include <bit>
@@ -27,7 +27,7 @@ void do_work(Block& b, const TensorWork& work) {
   }
 }
 
-// The arrivals of a commit. False: a finding ends the launch.
+// Executes the arrivals of a commit. Returns false if a finding ends the launch.
 bool arrive(Block& b, const TensorQueued& q) {
   Warp& w = b.warps[q.warp];
   for (const std::uint32_t address : q.barriers) {
@@ -38,7 +38,7 @@ bool arrive(Block& b, const TensorQueued& q) {
     if (m == nullptr) return false;
     if (q.message) m->arrived.add(*q.message, b.races.grid());
     std::erase_if(m->tensor_arrivals, [&](const Mbarrier::TensorArrival& a) {
-      return m->state->phase > a.phase + 2;  // nobody can wait for that phase any more
+      return m->state->phase > a.phase + 2;  // no thread can wait for that phase any more
     });
     m->tensor_arrivals.push_back({b.cluster_rank, q.commit, m->state->phase});
     if (!arrive_at(w, q.pc, lane, place, *m, 1)) return false;
@@ -46,7 +46,7 @@ bool arrive(Block& b, const TensorQueued& q) {
   return true;
 }
 
-// An address in the shared memory of the cluster, which the operand may give as a generic one.
+// An address in the shared memory of the cluster; the operand may be a generic address.
 bool barrier_address(Warp& w, int lane, const program::TensorOperation& o, std::uint32_t& shared) {
   const std::uint64_t address = address_of(w, o.address, lane),
                       window = o.space == isa::Space::kGeneric ? w.block->launch->shared_window : 0;
@@ -129,7 +129,7 @@ void run_tensor_commit(Warp& w, const Op& op, LaneMask mask) {
         if ((blocks >> rank & 1) != 0) q.barriers.push_back(named(rank, address));
       }
     }
-    // The object is there when the commit is issued.
+    // The object must exist when the commit is issued.
     for (const std::uint32_t barrier : q.barriers) {
       SharedPlace place;
       if (!shared_place(w, isa::Space::kSharedCluster, barrier, place)) {

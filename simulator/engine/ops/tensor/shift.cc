@@ -1,4 +1,4 @@
-// tcgen05.shift: rows of tensor memory one further down (PTX ISA 9.7.16.9.3).
+// tcgen05.shift: moves rows of tensor memory down by one (PTX ISA 9.7.16.9.3).
 #include <bit>
 #include <string>
 
@@ -13,9 +13,9 @@
 namespace lockstep::engine {
 namespace {
 
-constexpr std::uint32_t kColumns = 8;  // 32 bytes a lane
+constexpr std::uint32_t kColumns = 8;  // 32 bytes for each lane
 
-// Visits the words that move, in an order in which none is written before it is read.
+// Visits the moved words in an order in which each is read before it is overwritten.
 template <class Visit>
 void each_move(const TensorWork& work, Visit visit) {
   for (std::uint32_t lane = tensor_lane(work.d); lane < kTensorLanes; ++lane) {

@@ -7,18 +7,18 @@
 namespace lockstep::engine {
 namespace {
 
-// Whether a word has the metadata of two rows: of elements of 16 and 32 bits.
+// Whether a word holds the metadata of two rows: for elements of 16 and 32 bits.
 bool share_words(const TensorProduct& p) { return p.stored_bits() >= 16; }
 
 }  // namespace
 
 std::uint32_t columns_of_metadata(const TensorProduct& p) { return share_words(p) ? 1 : 2; }
 
-// Of elements of eight bits and fewer, a row has 64 bits of metadata in its lane. Of others it has
-// 32, those of its first columns in one lane and those of the rest in the lane eight further: of 16
-// lanes the first eight are for the first half of the columns, and the halves of a word for rows 0
-// to 7 and 8 to 15. The manual shows this in figures alone; this is as CUTLASS has it
-// (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg), which says nothing of 64 rows.
+// Layout of the metadata. With elements of at most eight bits, a row has 64 bits of metadata in its
+// own lane. With wider elements it has 32 bits. Of each 16 lanes, the first eight hold the first
+// half of the columns, the other eight the second half. The halves of a word belong to rows 0 to 7
+// and 8 to 15. The manual shows this only in figures. This code follows CUTLASS
+// (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg), which does not cover 64 rows.
 std::vector<std::uint8_t> columns_kept(const TensorMemory& t, std::uint32_t address,
                                        const TensorProduct& p,
                                        const matrix::AccumulatorPart& part) {
@@ -59,11 +59,11 @@ void take_columns(std::vector<std::uint64_t>& b, std::uint64_t mask, const isa::
   if ((mask >> 39 & 1) == 0) return;
   const int zeros = static_cast<int>(mask >> 40 & 255) + 1,
             used = static_cast<int>(mask >> 48 & 255) + 1;
-  // One mask for all columns, for each half or for each quarter of them.
+  // There is one mask for all columns, for each half or for each quarter of them.
   const std::size_t masks = 128u / shape.m, columns = n / masks;
   for (std::size_t part = 0; part < masks; ++part) {
     const bool zeros_first = (mask >> (32 + part) & 1) != 0;
-    // Of the first span one column is left at least: the manual does not say what more would be.
+    // At least one column of the first span is kept; the manual does not define a larger shift.
     const int first =
         std::min(static_cast<int>(mask >> (8 * part) & 255), (zeros_first ? zeros : used) - 1);
     for (std::size_t c = 0; c < columns; ++c) {

@@ -20,13 +20,13 @@ void run_tensor_shift(Warp& w, const Op& op, LaneMask mask);
 void run_tensor_multiply(Warp& w, const Op& op, LaneMask mask);
 void run_tensor_commit(Warp& w, const Op& op, LaneMask mask);
 
-// Does what is under way up to the next commit, whose arrival may let others go on. False: there is
-// nothing.
+// Executes the queued work up to the next commit, whose arrival may release other threads. Returns
+// false if the queue is empty.
 bool finish_tensor_operations(Block& b);
-// Whether a product or copy of a pair is under way, and the other block can still run: it is done
-// when neither can.
+// Whether a product or copy of a pair is queued and the other block can still run. Such work is
+// executed when neither block can.
 bool leaves_time_to_partner(const Block& b);
-// Before the last lanes of a block exit: what it has issued is done, and its columns are free.
+// Call before the last lanes of a block exit: its work must be complete and its columns free.
 void check_tensor_memory_at_exit(Warp& w);
 
 }  // namespace lockstep::engine
