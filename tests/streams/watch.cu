@@ -1,11 +1,11 @@
-// Programs that access memory of the host while operations that nothing orders before may access
-// it, too.
+// Programs in which the host accesses memory next to operations that may access it
+// too.
 //
 //   watch --list            NAME <tab> KIND
 //   watch NAME              NAME <tab> right or wrong
 //
-// The kind names what watch_test.cc expects: `right` for a right program, under every seed; `race`
-// for one with a mistake that the default schedule shows.
+// watch_test.cc expects of the kind `right`: the right result under every seed. Of the
+// kind `race`: a mistake that the default schedule shows.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ int sum_now(const int* x, int n) {
   return sum;
 }
 
-// Managed memory of zeros; all work has ended when it goes.
+// Zeroed managed memory; the destructor waits for the device.
 class Managed {
  public:
   explicit Managed(size_t n) {
@@ -77,7 +77,7 @@ __global__ void await_and_sum(int* flag, const int* x, int n, int* sum) {
   __threadfence_system();
   for (int i = 0; i < n; ++i) *sum += x[i];
 }
-// Doubles what it is given until the request is negative.
+// Serves requests 1, 2, ...: doubles the data, then replies. A negative request ends it.
 __global__ void serve(int* request, int* reply, int* data, int n) {
   for (int round = 1;; ++round) {
     int wanted;
@@ -151,7 +151,7 @@ WATCH("right", flag_that_a_copy_brings) {
   want(load_now(flag) == 1);
 }
 
-// A look between queries is no wait.
+// A read between queries is no wait.
 WATCH("right", flag_looked_at_between_queries) {
   Ints one(1);
   Pinned flag(0);
@@ -259,7 +259,7 @@ WATCH("right", source_read_while_it_is_copied) {
   want(x.holds(7));
 }
 
-// Larger than what is looked at access by access.
+// Larger than the limit for checks of single accesses.
 WATCH("right", megabytes_beside_a_kernel) {
   constexpr int kMany = 4 << 20;
   Managed x(kMany);
@@ -302,7 +302,7 @@ WATCH("race", node_of_a_graph) {
   cudaGraphDestroy(graph);
 }
 
-// Another part of the page is under way: the system call must not fail.
+// An operation uses another part of the page: the system call must not fail.
 WATCH("right", read_and_write_beside_a_kernel) {
   Managed x(2 * kN);
   Stream a;
