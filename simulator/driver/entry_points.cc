@@ -20,7 +20,7 @@
 
 namespace lockstep::driver {
 
-// Variants of names, where they are defined.
+// Earlier forms of functions, defined in the files of their subjects.
 CUresult create_context_2(CUcontext*, unsigned, CUdevice);
 CUresult create_context_3(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice);
 CUresult advise_1(CUdeviceptr, std::size_t, CUmem_advise, CUdevice);
@@ -38,9 +38,9 @@ CUresult update_dependencies_1(CUstream, CUgraphNode*, std::size_t, unsigned);
 
 namespace {
 
-// A library of NVIDIA's, or the CUDA runtime inside it, stripped, so that nothing leads it to the
-// simulated one, asks for the driver's private tables first. The library shows only that its first
-// call has failed: this sentence shows why, once for each library.
+// Explains, once for each library, why a library of NVIDIA's failed. Such a library, or a stripped
+// CUDA runtime inside it, first requests the driver's private tables and cannot reach the simulated
+// runtime. The library itself reports only that its first call failed.
 void explain_private_tables(const void* caller) {
   Dl_info info{};
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return;
@@ -134,22 +134,22 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   return lockstep::driver::find(name, function, version, flags, status);
 }
 
-// Whether the driver has a private table: none. A caller may do without, so no call has failed. The
-// answer is what an H100's driver (580) gives for a table that it does not have.
+// Reports that the driver has no such private table, with the result of an H100's driver (580). A
+// caller may do without the table, so no call has failed.
 static CUresult lockstepNoExportTable(const void** table, const CUuuid*) {
   lockstep::driver::explain_private_tables(__builtin_return_address(0));
   if (table != nullptr) *table = nullptr;
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-// What libcuda.so.1 asks for each name that it exports; nullptr: it is not simulated.
+// Called by libcuda.so.1 for each name that it exports. nullptr if the function is not simulated.
 void* lockstepDriverEntryPoint(const char* name) {
   if (std::strcmp(name, "cuGetExportTable") == 0)
     return reinterpret_cast<void*>(&lockstepNoExportTable);
   return lockstep::driver::find_exported(name);
 }
 
-// What it leads the others to.
+// Called by libcuda.so.1 for functions that are not simulated.
 CUresult lockstepUnsupportedDriverCall(const char* name) {
   using namespace lockstep::driver;
   return call(name, Needs::kNothing, [&] {

@@ -16,7 +16,7 @@ const char* name_of(CUresult result) {
   return nullptr;
 }
 
-// The runtime has a text for each number that both have.
+// Texts of results that the runtime API does not have; nullptr for all other results.
 const char* own_text(CUresult result) {
   switch (result) {
     case CUDA_ERROR_CONTEXT_ALREADY_CURRENT: return "context already current";

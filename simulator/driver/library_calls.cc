@@ -1,4 +1,4 @@
-// Libraries: device code for whichever context uses it; and its kernels.
+// Libraries: device code that any context can use, and its kernels.
 #include "simulator/driver/code.h"
 
 using namespace lockstep::driver;
@@ -6,7 +6,7 @@ using lockstep::runtime::KernelEntry;
 
 namespace {
 
-// The options of both APIs have the same numbers.
+// Both APIs use the same numbers for options.
 cudaJitOption* jit(CUjit_option* options) {
   return static_cast<cudaJitOption*>(static_cast<void*>(options));
 }
@@ -14,7 +14,7 @@ cudaLibraryOption* own(CUlibraryOption* options) {
   return static_cast<cudaLibraryOption*>(static_cast<void*>(options));
 }
 
-// The name that is not there is another error here than in the runtime's functions for kernels that
+// A missing name is CUDA_ERROR_NOT_FOUND here, unlike in the runtime's functions for kernels that
 // nvcc has registered.
 CUresult found(cudaError_t error) {
   return error == cudaErrorSymbolNotFound ? CUDA_ERROR_NOT_FOUND : result_of(error);
@@ -73,7 +73,8 @@ CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary
   });
 }
 
-// The library as it is in the current context. Its handle is its code (api/library_calls.cc).
+// The module that represents the library in the current context. A CUlibrary points to its code
+// (api/library_calls.cc).
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   return locked("cuLibraryGetModule", Needs::kContext, [&](Runtime& r, Device&) {
     auto* const binary = reinterpret_cast<lockstep::runtime::FatBinary*>(library);

@@ -1,4 +1,4 @@
-// What can be asked about an address.
+// Attributes of addresses.
 #include "simulator/driver/call.h"
 
 using namespace lockstep::driver;
@@ -58,7 +58,7 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
   }
 }
 
-// Of an address that is none of CUDA's.
+// The attributes of an address that CUDA did not allocate.
 CUresult answer_nothing(CUpointer_attribute which, void* result) {
   switch (which) {
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put<int>(result, -2);

@@ -11,7 +11,7 @@
 namespace lockstep::memory {
 namespace {
 
-// An index along one dimension after the address mode, or -1: outside.
+// Applies the address mode to an index along one dimension. -1 if the result is outside.
 std::int64_t settle(std::int64_t i, std::uint32_t extent, AddressMode mode) {
   const auto n = static_cast<std::int64_t>(extent);
   switch (mode) {
@@ -26,26 +26,26 @@ std::int64_t settle(std::int64_t i, std::uint32_t extent, AddressMode mode) {
   return -1;
 }
 
-// Subnormal coordinates count as 0.
+// Treats subnormal coordinates as 0.
 double as_coordinate(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? 0.0 : static_cast<double>(x);
 }
 
-// Far more than any extent; NaN goes to 0.
+// Clamps far beyond any extent; NaN becomes 0.
 std::int64_t floor_index(double x) {
   return x != x ? 0 : static_cast<std::int64_t>(std::floor(std::clamp(x, -1e12, 1e12)));
 }
 
-// What one dimension contributes: one index, or two and how far the place is from the first to the
-// second, in steps of 1/256.
+// The contribution of one dimension: one index, or two indices and the position between them in
+// steps of 1/256.
 struct Axis {
   std::int64_t index[2] = {0, 0};
   int fraction = 0;
   int count = 1;
 };
 
-// The coordinate in elements. A normalised one is cut to 21 bits behind the point first; of one
-// that repeats, whole turns are left out.
+// Converts a coordinate to elements. A normalised coordinate loses whole periods if it repeats, and
+// is then cut to 21 fraction bits.
 double in_elements(const Texture& t, AddressMode mode, std::uint32_t extent, float coordinate) {
   double x = as_coordinate(coordinate);
   if (!t.normalized_coordinates) return x;
@@ -73,7 +73,7 @@ Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordi
   const auto steps = static_cast<std::int64_t>(std::floor(centred * 256 + 0.5));
   const std::int64_t first = steps >> 8;
   axis.fraction = static_cast<int>(steps & 255);
-  // Between an element and itself there is no way to go.
+  // An edge element needs no interpolation with itself.
   if (mode == AddressMode::kClamp && (first < 0 || first >= static_cast<std::int64_t>(extent) - 1))
     axis.fraction = 0;
   axis.index[0] = settle(first, extent, mode);
@@ -88,9 +88,10 @@ Address address_of(const Image& image, const std::int64_t index[3]) {
          static_cast<std::uint64_t>(index[0]) * static_cast<std::uint64_t>(image.format.bytes());
 }
 
-// The weights of the 2, 4 or 8 elements around a place, [z][y][x], in steps of 1/256. Products are
-// rounded so that the sum stays 256: of x and z, or x and y, the far corner is rounded and the
-// others make up what is left; y divides them once more where there are three dimensions.
+// The weights of the 2, 4 or 8 elements around a point, [z][y][x], in steps of 1/256. Products are
+// rounded so that the sum stays 256. For two dimensions, x and z or x and y, the far corner's
+// product is rounded and the others receive the rest. With three dimensions, y then divides each of
+// these weights.
 void weigh(const Axis axes[3], int weights[2][2][2]) {
   const int x = axes[0].fraction, y = axes[1].fraction, z = axes[2].fraction;
   const int other = axes[2].count == 1 ? y : z;
@@ -131,7 +132,7 @@ Sample combine(const Texture& t, const Axis axes[3], std::uint32_t layer) {
   return result;
 }
 
-// Bits of the f32 for those of an f16. A NaN that signals goes on to do so.
+// Converts the bits of an f16 to those of an f32. A signalling NaN stays signalling.
 std::uint32_t from_half(std::uint16_t half) {
   if ((half & 0x7c00) == 0x7c00)
     return (half & 0x8000u) << 16 | 0x7f800000u | (half & 0x3ffu) << 13;
@@ -140,17 +141,16 @@ std::uint32_t from_half(std::uint16_t half) {
 
 constexpr std::uint32_t kNotANumber = 0x7fffffff;
 
-// 2^n as a double, for n from -1022 to 1023: no call of ldexp for each element.
+// 2^n as a double, for n from -1022 to 1023, without a call of ldexp for each element.
 double power_of_two(int n) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
 }
-// The n for which |x| is in [2^(n - 1), 2^n), as frexp() gives it. x is neither 0 nor subnormal, as
-// a double, nor without end.
+// The n with |x| in [2^(n - 1), 2^n), as frexp() returns it. x must be normal and finite.
 int exponent_above(double x) {
   return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff) - 1022;
 }
 
-// The channel `c` of the border's colour, as an element of the format would give it.
+// Channel `c` of the border colour, converted as an element of the format would be.
 std::uint32_t border_channel(const Texture& t, std::size_t c) {
   const Format& format = t.image.format;
   if (static_cast<int>(c) >= format.channels) return 0;
@@ -160,7 +160,7 @@ std::uint32_t border_channel(const Texture& t, std::size_t c) {
   }
   const auto bits = std::bit_cast<std::uint32_t>(t.border[c]);
   if (format.kind == ChannelKind::kFloat || format.bits == 32) return bits;
-  const int up = 32 - format.bits;  // of integers the colour's bits are taken, as many as there are
+  const int up = 32 - format.bits;  // integers use as many bits of the colour as the element has
   return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << up) >> up)
                    : bits << up >> up;
 }
@@ -169,8 +169,8 @@ float without_subnormals(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x;
 }
 
-// A sum of floats of `digits` binary digits: all are cut to four digits more than the largest has,
-// added up, and the sum is rounded to nearest, ties away from zero. Found on an H100.
+// A weighted sum of floats with `digits` binary digits. Each product is cut to four digits more
+// than the largest value has. The sum is rounded to nearest, ties away from zero. Found on an H100.
 std::uint32_t mix(const float values[], const int weights[], int count, int digits) {
   float largest = 0, endless = 0;
   bool negative = true;
@@ -192,7 +192,7 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i)
     sum += weights[i] * static_cast<std::int64_t>(static_cast<double>(values[i]) * units);
-  // In units of 2^(unit - 8). As many digits are left as the format has.
+  // In units of 2^(unit - 8). Keeps as many digits as the format has.
   const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   const int least = digits == 11 ? -24 : -149;  // the smallest subnormal's exponent
   const int drop =
@@ -202,9 +202,9 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   return std::bit_cast<std::uint32_t>(static_cast<float>(sum < 0 ? -rounded : rounded));
 }
 
-// A sum of integer channels that are read as floats in [0, 1] or [-1, 1]: those of 16 bits, and of
-// 8 widened to 16, are mixed and rounded to 16 bits again. Of signed bytes this is not quite what
-// silicon does: a result in twenty is off by one.
+// A weighted sum of integer channels that are read as floats in [0, 1] or [-1, 1]. Channels of 16
+// bits, and of 8 bits widened to 16, are mixed and rounded to 16 bits again. For signed bytes, one
+// result in twenty differs from silicon by one.
 std::uint32_t mix_integers(const float values[], const int weights[], int count,
                            const Format& format) {
   const bool is_signed = format.kind == ChannelKind::kSigned;
@@ -254,7 +254,7 @@ const Image* Images::surface(std::uint64_t handle) const {
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read) {
   Texel result{};
   if (format.bits == 32) {
-    // Nothing to widen or to scale: one load that zeroes the channels that are not there.
+    // No conversion needed: one load, which zeroes the missing channels.
     const void* const from = at;
     const __m128i all = format.channels == 1   ? _mm_loadu_si32(from)
                         : format.channels == 2 ? _mm_loadl_epi64(static_cast<const __m128i*>(from))
@@ -313,7 +313,7 @@ OnCube face_of(const float direction[3]) {
     result.face = std::signbit(x) ? 1 : 0;
     m = ax, s = std::signbit(x) ? z : -z, t = -y;
   }
-  // No direction at all is the middle of a face, as an H100 has it.
+  // A zero direction selects the middle of a face, as on an H100.
   result.at[0] = m == 0 ? 0.5f : (s / m + 1) / 2;
   result.at[1] = m == 0 ? 0.5f : (t / m + 1) / 2;
   return result;
@@ -323,7 +323,7 @@ namespace {
 
 constexpr std::uint32_t kFaces = 6;
 
-// A face of a cube map is a layer of an image of two dimensions.
+// A cube map's faces as the layers of a two-dimensional image.
 Texture faces_of(const Texture& texture) {
   Texture faces = texture;
   faces.image.cube = false;
@@ -348,7 +348,7 @@ Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t 
   Axis axes[3];
   for (int d = 0; d < image.dimensions; ++d)
     axes[d] = axis_of(texture, d, extents[d], coordinates[d]);
-  // With one dimension the hardware filters in two, at 0 of the second, where a border would lie
+  // For one dimension the hardware filters in two, at 0 of the second dimension. A border then lies
   // half beside the image.
   if (image.dimensions == 1 && texture.linear && texture.address[1] == AddressMode::kBorder)
     axes[1] = axis_of(texture, 1, 1, 0);
@@ -416,7 +416,7 @@ PlaneSample sample_plane(const Texture& t, float x, float y, std::uint32_t layer
   const Axis across = axis_of(t, 0, image.width, x), down = axis_of(t, 1, image.height, y);
   const Address slice =
       image.base + (image.layered ? std::min(layer, image.depth - 1) * image.slice : 0);
-  // As weigh() has it of two dimensions.
+  // The same weights as weigh() computes for two dimensions.
   const int both = (across.fraction * down.fraction + 128) >> 8;
   const int weights[2][2] = {{256 - across.fraction - down.fraction + both, across.fraction - both},
                              {down.fraction - both, both}};
@@ -445,8 +445,8 @@ Texel filter(const Texture& texture, const Sample& sample, const Texel elements[
                                                               : elements[tap][c];
   };
   for (std::size_t c = 0; c < static_cast<std::size_t>(format.channels); ++c) {
-    // A filter that has one element to look at is an operation all the same: it flushes subnormals
-    // and knows one NaN.
+    // A filter that reads a single element is still an operation: it flushes subnormals and returns
+    // one canonical NaN.
     const bool passes = texture.linear && !sample.integers && format.kind == ChannelKind::kFloat &&
                         format.bits == 32;
     if (sample.count == 1 && !passes) {

@@ -1,11 +1,11 @@
-// Arrays, and how textures and surfaces look at them: what the runtime makes of cudaMallocArray and
-// cudaCreateTextureObject, and the engine reads.
+// Arrays, textures and surfaces. The runtime creates these descriptions for cudaMallocArray and
+// cudaCreateTextureObject; the engine reads them.
 //
-// An array lies in device memory row by row, each of a multiple of 16 bytes: element (x, y, z) at
-// base + z * slice + y * pitch + x * element bytes. Layers are slices. What a fetch gives is that
-// of an NVIDIA H100, bit for bit but for what docs/reference/textures.md names. Source: CUDA C++
-// Programming Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX ISA, tex,
-// suld, sust.
+// An array lies in device memory row by row; a row is a multiple of 16 bytes. Element (x, y, z) is
+// at base + z * slice + y * pitch + x * element bytes. Layers are slices. A fetch returns the bits
+// that an NVIDIA H100 returns, except for the differences in docs/reference/textures.md. Source:
+// CUDA C++ Programming Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX
+// ISA, tex, suld, sust.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace lockstep::memory {
 
 enum class ChannelKind : std::uint8_t { kSigned, kUnsigned, kFloat };
 
-// Bits of an f16 for the bits of an f32, rounded to nearest even.
+// Converts the bits of an f32 to those of an f16, rounded to nearest even.
 std::uint16_t to_half(std::uint32_t bits);
 
 // An element: up to four channels, all of the same width (8, 16 or 32 bits).
@@ -30,19 +30,19 @@ struct Format {
   int bytes() const { return bits / 8 * channels; }
 };
 
-// A block of elements in memory that a texture or surface looks at.
+// A block of elements in memory that a texture or surface reads.
 struct Image {
   Address base = 0;
   Format format;
-  std::uint32_t width = 1, height = 1, depth = 1;  // 1 in dimensions that are not there
+  std::uint32_t width = 1, height = 1, depth = 1;  // 1 in unused dimensions
   int dimensions = 1;                              // 1, 2 or 3, layers not counted
   bool layered = false;                            // slices, or rows of a 1-D array, are layers
   bool cube = false;          // slices are the faces of a cube, six a layer; two dimensions
   std::uint64_t pitch = 0;    // bytes from row to row
   std::uint64_t slice = 0;    // bytes from slice to slice
-  Address allocation = 0;     // base of the allocation it lies in
+  Address allocation = 0;     // base of the allocation that contains it
   bool for_surfaces = false;  // made with cudaArraySurfaceLoadStore
-  bool freed = false;         // the array that it looked at is no more
+  bool freed = false;         // the array was freed
 };
 
 enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
@@ -54,26 +54,27 @@ struct Texture {
   bool normalized_read =
       false;  // integers of 8 and 16 bits are read as floats in [0, 1] or [-1, 1]
   bool normalized_coordinates = false;
-  bool linear_memory = false;  // not an array: fetched by integer coordinates only, no filter
+  bool linear_memory =
+      false;  // not an array: fetched with integer coordinates and without a filter
   float border[4] = {0, 0, 0, 0};
 };
 
-// Texture and surface objects by handle. Handles are never used again, and are no addresses.
+// Texture and surface objects by handle. A handle is never reused and is no address.
 class Images {
  public:
   std::uint64_t add(const Texture& texture);
   std::uint64_t add(const Image& surface);
   bool remove_texture(std::uint64_t handle) { return textures_.erase(handle) != 0; }
   bool remove_surface(std::uint64_t handle) { return surfaces_.erase(handle) != 0; }
-  // The array at `allocation` is freed: whatever looks at it must not be used any more.
+  // Marks all objects that use the array at `allocation` as freed.
   void forget(Address allocation);
-  // Whether there was an object of this handle, which has been destroyed.
+  // Whether `handle` was an object that has been destroyed.
   bool was(std::uint64_t handle) const {
     return handle != 0 && handle < next_ && texture(handle) == nullptr &&
            surface(handle) == nullptr;
   }
-  // nullptr: there is none of this handle. Kernels ask in parallel; nothing is added or removed
-  // while one runs.
+  // nullptr if no object has this handle. Kernels call these in parallel; no object is added or
+  // removed while a kernel runs.
   const Texture* texture(std::uint64_t handle) const;
   const Image* surface(std::uint64_t handle) const;
 
@@ -83,53 +84,54 @@ class Images {
   std::uint64_t next_ = 1;
 };
 
-// Four channels as a texture instruction returns them, each 32 bits: floats (of elements of 16 bits
-// too), or integers extended to 32 bits. Channels that the element does not have are 0.
+// Four channels as a texture instruction returns them, 32 bits each: floats (also for f16
+// elements), or integers extended to 32 bits. Channels that the element lacks are 0.
 using Texel = std::array<std::uint32_t, 4>;
 
-// The element at `at`; with `normalized_read`, integers become floats in [0, 1] or [-1, 1].
+// Reads the element at `at`. With `normalized_read`, integers become floats in [0, 1] or [-1, 1].
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read);
 
-// The reverse, for sust.p: channels of f32 or integers become those of the format, halves rounded
-// to zero, integers clamped to its range.
+// Writes an element for sust.p: converts f32 or integer channels to those of the format. f16 is
+// rounded to zero, integers are clamped to the format's range.
 void write_element(std::byte* to, const Format& format, const Texel& texel);
 
-// The elements that a fetch reads, and their weights in steps of 1/256, which add up to 1: one, or
-// with a linear filter up to 8.
+// The elements that a fetch reads, and their weights in steps of 1/256, with sum 1. One element, or
+// up to 8 with a linear filter.
 struct Sample {
   struct Tap {
     Address address = 0;
     int weight = 0;
-    bool outside = false;  // the border's colour instead, or 0
+    bool outside = false;  // the fetch uses the border colour, or 0, instead
   };
   std::array<Tap, 8> taps;
   int count = 0;
-  bool integers = false;  // coordinates: outside is 0, whatever the border
+  bool integers = false;  // integer coordinates: elements outside are 0, whatever the border
 };
 
-// Where a direction from the middle of a cube meets it (CUDA C++ Programming Guide, "Cubemap
-// Textures"): the face, in the order +x, -x, +y, -y, +z, -z, and normalised coordinates on it. Of
-// coordinates with one magnitude z counts before y, and y before x: the guide leaves that open.
+// The point at which a direction from the centre of a cube meets the cube (CUDA C++ Programming
+// Guide, "Cubemap Textures"): the face, in the order +x, -x, +y, -y, +z, -z, and normalised
+// coordinates on it. If coordinates have the same magnitude, z takes precedence over y, and y over
+// x; the guide leaves this open.
 struct OnCube {
   std::uint32_t face = 0;
   float at[3] = {0, 0, 0};
 };
 OnCube face_of(const float direction[3]);
 
-// A fetch by floating-point coordinates, of a cube map by a direction. `layer` counts only in
-// layered images, and is clamped to those there are.
+// A fetch with floating-point coordinates; with a direction for a cube map. `layer` is used for
+// layered images only and clamped to the existing layers.
 Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer);
-// A fetch by integer coordinates: no filter, and outside of the image or its layers is 0.
+// A fetch with integer coordinates: no filter, and 0 outside of the image or its layers.
 Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uint32_t layer);
 
-// The four elements that a linear filter would look at around a place in two dimensions, in the
-// order of tld4's results: from the lower left against the clock, where y grows upwards.
+// The four elements that a linear filter reads around a point in two dimensions, in the order of
+// tld4's results: anticlockwise from the lower left, with y growing upwards.
 Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t layer);
-// One component of each of them.
+// One component of each of the four elements.
 Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[], int component);
 
-// The same for what most pictures are: elements of one f32, filtered linearly in a plane, or a
-// layer, whose address modes leave nothing outside.
+// A faster path for the most common textures: f32 elements with one channel, filtered linearly in a
+// plane or layer, with address modes that leave no element outside.
 bool is_filtered_plane(const Texture& texture);
 struct PlaneSample {
   Address address[4];
@@ -137,11 +139,11 @@ struct PlaneSample {
   int count = 0;
 };
 PlaneSample sample_plane(const Texture& texture, float x, float y, std::uint32_t layer);
-// What filter() makes of the elements.
+// The result that filter() returns for the same elements.
 std::uint32_t filter_plane(const PlaneSample& sample, const float elements[4]);
 
-// What the elements make together; elements[i] belongs to taps[i] and is not read where that is
-// outside.
+// Combines the elements into the result of the fetch. elements[i] belongs to taps[i] and is not
+// read if taps[i] is outside.
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]);
 
 }  // namespace lockstep::memory

@@ -1,6 +1,6 @@
-// Addresses of multicast objects: which memory of which devices they stand for.
+// Addresses of multicast objects and the device memory behind them.
 //
-// Thread safety: changed by the runtime under its device lock, never while a kernel runs.
+// Thread safety: the runtime changes them under its device lock, never while a kernel runs.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace lockstep::memory {
 
 struct MulticastPart {
   int device = 0;
-  std::uint64_t offset = 0, bytes = 0;  // in the object
-  std::uint64_t base = 0;               // address of the bound memory; 0: it is mapped nowhere
+  std::uint64_t offset = 0, bytes = 0;  // in the multicast object
+  std::uint64_t base = 0;               // address of the bound memory; 0 if it is not mapped
 };
 
 struct MulticastRange {
   std::uint64_t bytes = 0;
-  std::vector<int> devices;  // that were added to the object
+  std::vector<int> devices;  // the devices added to the object
   std::vector<MulticastPart> parts;
 
-  // Where `size` bytes at `offset` are on a device; 0: nothing is bound there, or what is bound is
-  // mapped nowhere.
+  // The address of `size` bytes at `offset` on a device. 0 if nothing is bound there or the bound
+  // memory is not mapped.
   std::uint64_t place(int device, std::uint64_t offset, std::uint64_t size) const {
     for (const MulticastPart& p : parts) {
       if (p.device == device && offset >= p.offset && offset + size <= p.offset + p.bytes)
@@ -31,11 +31,12 @@ struct MulticastRange {
   }
 };
 
-// By address.
+// The mapped multicast objects by address.
 class MulticastRanges {
  public:
   void assign(std::map<std::uint64_t, MulticastRange> ranges) { ranges_ = std::move(ranges); }
-  // The range that holds `size` bytes at an address, and where in it they are; nullptr: none does.
+  // The range that contains `size` bytes at an address, and their offset in it. nullptr if there is
+  // none.
   const MulticastRange* find(std::uint64_t address, std::uint64_t size,
                              std::uint64_t* offset) const {
     const auto after = ranges_.upper_bound(address);

@@ -13,7 +13,7 @@ constexpr std::uint32_t kElementBits[] = {8,  16, 32, 32, 64, 64, 16, 32,
                                           64, 16, 32, 32, 32, 4,  4,  6};
 constexpr std::int32_t kTypes = 16;
 constexpr std::int32_t kHopperTypes = 13;
-constexpr std::uint64_t kMostBytes = 228 << 10;  // of a box: shared memory of a multiprocessor
+constexpr std::uint64_t kMostBytes = 228 << 10;  // of a box: the shared memory of a multiprocessor
 constexpr std::uint32_t kSpan[] = {0, 32, 64, 128, 96};  // by swizzle
 constexpr std::int32_t k128 = 3, k96 = 4;
 constexpr std::int32_t kAtom16 = 0, kAtom32 = 1, kAtom32Turned = 2, kAtom64 = 3;
@@ -46,7 +46,7 @@ std::uint64_t check_of(const Packed& p) {
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 
-// What the packed types ask of a map, beside alignment (cuda.h; PTX ISA 9.7.9.27.1.1).
+// The requirements of packed types, beside alignment (cuda.h; PTX ISA 9.7.9.27.1.1).
 std::string refuse_packed(const TensorMap& m, int sm) {
   if (!m.packed()) return {};
   if (!m.padded())
@@ -124,7 +124,7 @@ std::string refuse_pixels(const TensorMap& m) {
       return "a corner of the pixels' box is beyond " + std::to_string(-most - 1) + " to " +
              std::to_string(most);
     }
-    // In 32 bits, as silicon does it.
+    // Computed in 32 bits, as on silicon.
     const auto end =
         static_cast<std::int32_t>(static_cast<std::uint32_t>(m.sizes[m.first_spatial() + d]) +
                                   static_cast<std::uint32_t>(m.upper[d]));

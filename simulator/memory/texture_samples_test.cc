@@ -1,8 +1,8 @@
-// Texture fetches recorded on an NVIDIA H100 (golden/textures/h100.txt), held against what we
-// compute, bit for bit.
+// Compares texture fetches recorded on an NVIDIA H100 (golden/textures/h100.txt) with our results,
+// bit for bit.
 //
-// A line "set ..." describes a texture and the instruction; the lines below it give four numbers,
-// x, y, z and the layer, and behind a colon the channels that came back, all in hexadecimal: the
+// A line "set ..." describes a texture and the instruction. Each following line has four numbers,
+// x, y, z and the layer, then a colon and the returned channels. All numbers are hexadecimal: the
 // bits of floats, or integers.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 namespace lockstep::memory {
 namespace texture_samples_test {
 
-// What the recorder filled its arrays with.
+// The recorder filled its arrays with these values.
 std::uint32_t mix(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352du;
@@ -112,12 +112,12 @@ Texel fetched(const Texture& t, int op, const std::uint32_t in[4]) {
       elements[i] = read_element(reinterpret_cast<const std::byte*>(tap.address), t.image.format,
                                  t.normalized_read);
   }
-  // 30 to 33 and 34, 35 are tld4 of the components in turn; 36 is of layers.
+  // Operations 30 to 33, and 34 and 35, are tld4 of the components in turn. 36 is tld4 of layers.
   return gathers ? gathered(t, s, elements, op == 36 ? 0 : (op - 30) % 4) : filter(t, s, elements);
 }
 
-// What docs/reference/textures.md says we do not get to the bit: filters in three dimensions, where
-// ties of weights go another way, and of signed bytes.
+// The differences that docs/reference/textures.md allows: filters in three dimensions, which break
+// ties of weights differently, and filters of signed bytes.
 float tolerance(const Set& s) {
   if (s.linear == 0) return 0;
   const bool solid = s.shape[2] != 0 && s.shape[3] == 0, bytes = s.kind[0] == 0 && s.kind[1] == 8;

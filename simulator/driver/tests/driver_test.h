@@ -1,4 +1,4 @@
-// Tests of the driver API that hold on silicon too: each in a process of its own (CUDA_TEST).
+// Tests of the driver API that are also valid on silicon. Each runs in its own process (CUDA_TEST).
 #pragma once
 
 #include <cuda.h>
@@ -79,7 +79,7 @@ inline CUfunction function(CUmodule module, const char* name) {
   return result;
 }
 
-// What scale(x) leaves.
+// The result of running scale(x).
 inline unsigned scaled(CUfunction f, unsigned x, CUstream stream = nullptr) {
   CUdeviceptr out = 0;
   unsigned result = 0;
@@ -92,7 +92,7 @@ inline unsigned scaled(CUfunction f, unsigned x, CUstream stream = nullptr) {
   return result;
 }
 
-// Device memory with these words in it.
+// Allocates device memory that contains `values`.
 inline CUdeviceptr words(const std::vector<unsigned>& values) {
   CUdeviceptr at = 0;
   EXPECT_CU(CUDA_SUCCESS, cuMemAlloc(&at, values.size() * 4));

@@ -11,7 +11,7 @@
 namespace lockstep::driver::starting {
 namespace {
 
-// What a process has.
+// What a process has initialised.
 struct Started {
   bool driver, active, current;
 };
@@ -33,7 +33,7 @@ void expect_started(Started expected) {
 constexpr Started kNothing{false, false, false}, kDriverAlone{true, false, false},
     kAll{true, true, true};
 
-// `calls`: of the runtime API, the first that a process makes.
+// `calls`: the first calls of the runtime API in a process.
 #define STARTS(name, what, ...)    \
   CUDA_TEST(RuntimeStarts, name) { \
     __VA_ARGS__;                   \
@@ -106,7 +106,7 @@ STARTS(AllByAGraph, kAll, [] {
   cudaGraphCreate(&graph, 0);
 }())
 
-// What `call` leaves to a child: whether it can use the driver.
+// Whether a forked child can use the driver after its parent has made `call`.
 bool child_starts(void (*call)()) {
   call();
   const pid_t child = fork();
