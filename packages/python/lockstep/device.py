@@ -35,7 +35,7 @@ class _Driver:
     def __init__(self):
         if not is_enabled():
             raise NotEnabled("this process is not on the simulated GPU: call lockstep.enable() "
-                             "first, or start it with `lockstep exec`")
+                             "first, start it with `lockstep exec`, or run `pytest --lockstep`")
         self.library = ctypes.CDLL("libcuda.so.1")
         self.call("cuInit", 0)
         context = ctypes.c_void_p()
