@@ -359,8 +359,8 @@ class BodyParser {
 
   // ---- Instructions -----------------------------------------------------------------------------
 
-  // Modules for devices before sm_20 have a mad.f32 without rounding, which newer devices compute
-  // as fma.rn.ftz.f32 (PTX ISA, "Floating Point Instructions: mad").
+  // Modules for devices before sm_20 have a mad.f32 without rounding, which newer ones compute as
+  // fma.rn.ftz.f32 (PTX ISA, "Floating Point Instructions: mad").
   std::string_view spelling(std::string_view opcode) const {
     constexpr int kFirstFused = 20;
     if (state_.module.target_number >= kFirstFused) return opcode;
