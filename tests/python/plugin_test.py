@@ -73,7 +73,7 @@ def test_a_wrong_call_of_a_kernel_is_an_error_of_python(tmp_path):
     import ctypes, pytest
     from lockstep.device import parameter_sizes
 
-    PTX = ".entry k ( .param .u64 .ptr .global .align 4 a, /* .param .u8 x, */ // .param .u8 y,\\n" \
+    PTX = ".entry k ( .param .u64 .ptr .global .align 4 a, /* .param .u8 x, */ // .param .u8\\n" \
           "  .param .align 8 .b8 b[24], .param .f32 c ) { ret; } .entry kk { ret; } .entry n() {}"
 
     @pytest.mark.parametrize("kernel, arguments, message", [
