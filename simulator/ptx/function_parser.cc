@@ -359,7 +359,7 @@ class BodyParser {
 
   // ---- Instructions -----------------------------------------------------------------------------
 
-  // Modules for sm_1x have a mad.f32 without rounding, which newer devices compute as
+  // Modules for devices before sm_20 have a mad.f32 without rounding, which newer ones compute as
   // fma.rn.ftz.f32 (PTX ISA, "Floating Point Instructions: mad").
   std::string_view spelling(std::string_view opcode) const {
     constexpr int kFirstFused = 20;

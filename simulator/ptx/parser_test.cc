@@ -319,7 +319,7 @@ TEST(Modules, OfTheFirstDevicesMultiplyAndAddAsFma) {
     const Module m = std::get<Module>(parse(text("sm_13", written)));
     const Instruction& i = m.functions[0].body[0];
     EXPECT_EQ(i.text, written);
-    EXPECT_EQ(i.modifiers.rounding, Rounding::kNearestEven);
+    EXPECT_EQ(i.modifiers.rounding, isa::Rounding::kNearestEven);
     EXPECT_TRUE(i.modifiers.ftz);
     EXPECT_EQ(i.modifiers.sat, saturates);
     EXPECT_NE(error_of(text("sm_20", written)).find("no instruction"), std::string::npos);
