@@ -104,6 +104,20 @@ def command(suite, file):
     return [str(HERE / "outcomes.py"), str(file)]
 
 
+def by_test(lines):
+    """The outcomes, each failed test once: pytest reports its subtests, and then that it passed."""
+    failed, kept = set(), []
+    for line in lines:
+        outcome, _, rest = line.partition(" ")
+        name = rest.partition(": ")[0]
+        if outcome == "failed" and name not in failed:
+            failed.add(name)
+            kept.append(line)
+        elif outcome != "failed":
+            kept.append(line)
+    return [line for line in kept if line.partition(" ")[0] != "passed" or line[7:] not in failed]
+
+
 def run(suite, root, file, python, last, options, arguments, device):
     """Runs one file: its outcomes' lines and the findings of its report."""
     outcomes, report = options.work / "outcomes.txt", options.work / "report.json"
@@ -138,7 +152,7 @@ def run(suite, root, file, python, last, options, arguments, device):
         except ProcessLookupError:
             pass
         ended = child.wait()
-    lines = outcomes.read_text().splitlines() if outcomes.exists() else []
+    lines = by_test(outcomes.read_text().splitlines() if outcomes.exists() else [])
     if ended < 0:
         lines.append(f"cut {file.name}: killed after {2 * options.seconds} s")
     elif not lines:
