@@ -135,6 +135,15 @@ bool BlockOrder::knows(std::uint32_t thread, std::uint32_t block, std::uint32_t 
          ((apart_[w] >> l & 1) && in((*lanes_[w])[l].others));
 }
 
+bool BlockOrder::knows_all_of(std::uint32_t thread, std::uint32_t block,
+                              std::uint32_t epoch) const {
+  if (!knows_others_) return false;
+  const std::uint32_t w = thread >> 5, l = thread & 31;
+  return others_.knows_all_of(block, epoch) ||
+         (!others_of_warp_.empty() && others_of_warp_[w].knows_all_of(block, epoch)) ||
+         ((apart_[w] >> l & 1) && (*lanes_[w])[l].others.knows_all_of(block, epoch));
+}
+
 bool BlockOrder::ordered_after_launch(std::uint32_t thread, std::uint32_t block) const {
   if (!knows_others_) return false;
   const std::uint32_t w = thread >> 5, l = thread & 31;
@@ -452,6 +461,8 @@ void BlockOrder::learn(std::uint32_t thread, const Knowledge& what) {
   use_partial();
   const bool here = what.own.block == block_, current = here && what.own.epoch == epoch_number_;
   if (here && !current && what.others.empty()) return;
+  // Who knows of a later epoch of the block also knows what its threads knew in this one.
+  if (!here && knows_all_of(thread, what.own.block, what.own.epoch)) return;
   Lane& mine = lane(thread);
   if (current) mine.clocks.join(what.own.clocks);
   if (!here) mine.others.join(what.own, *grid_);

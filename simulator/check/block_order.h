@@ -79,6 +79,8 @@ class BlockOrder {
   // then the operation is ordered before whatever the thread does next.
   bool ordered_after_operation(std::uint32_t thread, std::uint32_t lane,
                                std::uint32_t sequence) const;
+  // Whether some thread of the block knows of other blocks.
+  bool knows_of_others() const { return knows_others_; }
   // Whether threads of warp `w` may differ in what they know of warp `v` of `block`, or may know of
   // some of its lanes and not of others.
   bool knows_lanes_apart(std::uint32_t w, std::uint32_t block, std::uint32_t v) const;
@@ -213,6 +215,7 @@ class BlockOrder {
   bool known_to_lane(std::uint32_t other, std::uint32_t clock, std::uint32_t thread) const;
   bool knows(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
              std::uint32_t lane, std::uint32_t clock) const;
+  bool knows_all_of(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch) const;
   void put_lanes_together(std::uint32_t warp, std::uint32_t lanes);
   // What lanes of the warp know beyond it becomes known to the warp, or is joined into `clocks` and
   // `others`.
