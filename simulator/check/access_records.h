@@ -128,11 +128,20 @@ class AccessRecords {
     const std::uint32_t link = link_of(h.number()).load(std::memory_order_relaxed);
     return {numbered(link >> kLinkShift).record, (h.lane() + link) & 31};
   }
+  // The number of the second one's record.
+  std::uint32_t number_of_second(CellHalf h) const {
+    return link_of(h.number()).load(std::memory_order_relaxed) >> kLinkShift;
+  }
   // Whether the first threads of two halves are the same.
   bool of_one_thread(CellHalf a, CellHalf b) const {
     return a.lane() == b.lane() && of(a).warp == of(b).warp && of(a).block == of(b).block;
   }
 
+  // All records that the host thread will make have at least this number, until the numbers begin
+  // anew.
+  std::uint32_t least_to_come(const Memo& memo) const {
+    return memo.next_ != memo.end_ ? memo.next_ : memory_->race_records().load();
+  }
   // The number of the record of `side`; 0 if there are no more.
   std::uint32_t number_of(const Side& side, Memo& memo);
   // `h`, with `lane` of the record `number` as the second thread. If there are no more records, or
@@ -167,8 +176,17 @@ class AccessRecords {
   };
   Numbered& numbered(std::uint32_t number) const { return records_[number - origin_]; }
   std::atomic<std::uint32_t>& link_of(std::uint32_t number) const { return numbered(number).link; }
-  // The next number, for `r`; 0 when there are no more.
-  std::uint32_t add(const AccessRecord& r, Memo& memo);
+  // The next number, for `r`, which leads to the second record `link`; 0 when there are no more.
+  std::uint32_t add(const AccessRecord& r, Memo& memo, std::uint32_t link = 0) {
+    if (memo.next_ == memo.end_ && !set_aside(r, memo)) return 0;
+    const std::uint32_t number = memo.next_++;
+    Numbered& n = records_.grown_to(number - origin_);
+    n.record = r;
+    n.link.store(link, std::memory_order_relaxed);
+    return number;
+  }
+  // More numbers for the host thread, one of which `r` shall have. False: there are no more.
+  bool set_aside(const AccessRecord& r, Memo& memo);
 
   memory::DeviceMemory* memory_ = nullptr;
   std::uint32_t cluster_ = 1;

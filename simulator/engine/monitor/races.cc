@@ -7,6 +7,7 @@
 
 #include "simulator/check/global_rows.h"
 #include "simulator/check/region_lock.h"
+#include "simulator/check/scattered_lanes.h"
 #include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/past_access.h"
 #include "simulator/engine/monitor/proved.h"
@@ -376,8 +377,8 @@ void fetch_ahead(const GlobalRaces& races, const Request& r, LaneMask lanes, Cel
 }
 
 // Each lane's access to its cells, and its store while nobody else can look.
-template <class CellsOf, class Where>
-bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
+template <Space kSpace, class CellsOf, class Where>
+bool check_cells(Warp& w, Request& r, LaneMask lanes, CellsOf cells_of, Where where) {
   Block& b = *w.block;
   Worker& k = *b.worker;
   GlobalRaces& races = *k.races;
@@ -385,6 +386,9 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   GlobalRaces::Access access(races, side, k.race_memo);
   if (r.size >= 4 && r.size <= 16 && !few(lanes) && r.issuer < 0)
     lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  if (!few(lanes) && kSpace == Space::kGlobal && r.store == nullptr && r.issuer < 0)
+    lanes &= ~check::record_scattered(races, *k.memory,
+                                      {r.address, 0, r.size, lanes, b.first_record}, access);
   if (!few(lanes)) fetch_ahead(races, r, lanes, cells_of);
   bool good = true;
   each(lanes, [&](int i) {
@@ -403,7 +407,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
           races.access(granule, mask, static_cast<std::uint32_t>(r.lane_of(i)), access, conflict);
     });
     if (found && good)
-      good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
+      good = report_race(w, r, i, kSpace, where(first), opponent(b, w.index, conflict));
     store(w, r, 1u << i);
   });
   return good;
@@ -486,9 +490,8 @@ bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
 
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
   return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) {
-    return check_cells(
-        w, part, some, Space::kShared,
-        [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
+    return check_cells<Space::kShared>(
+        w, part, some, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
         [&](std::uint64_t address) {
           return in_shared_variable(*w.block->launch, address) + " in the block of rank " +
                  std::to_string(owner.cluster_rank) + " of the cluster";
@@ -541,8 +544,8 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
   memory::DeviceMemory& memory = *w.block->worker->memory;
   return check_swaps(
       w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
-        return check_cells(
-            w, part, some, Space::kGlobal,
+        return check_cells<Space::kGlobal>(
+            w, part, some,
             [&](std::uint64_t address) {
               return memory.in_window(address) ? check::cell_of(memory, address) : nullptr;
             },

@@ -52,6 +52,8 @@ inline LaneRuns lane_runs(const std::uint32_t* at, LaneMask lanes, std::uint32_t
   next &= pairs;
   same &= pairs;
   LaneRuns runs;
+  // Each pair continues one run at most.
+  if (std::popcount(lanes) - std::popcount(next | same) > LaneRuns::kMax) return runs;
   // A run ends where neither continues; a lane that both could claim goes with the one before it.
   while (lanes != 0) {
     if (runs.count == LaneRuns::kMax) {
