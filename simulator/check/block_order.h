@@ -215,7 +215,7 @@ class BlockOrder {
   bool known_to_lane(std::uint32_t other, std::uint32_t clock, std::uint32_t thread) const;
   bool knows(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
              std::uint32_t lane, std::uint32_t clock) const;
-  bool knows_all_of(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch) const;
+  bool knows_all_of(std::uint32_t thread, const ReleaseClock& done) const;
   void put_lanes_together(std::uint32_t warp, std::uint32_t lanes);
   // What lanes of the warp know beyond it becomes known to the warp, or is joined into `clocks` and
   // `others`.
@@ -226,7 +226,7 @@ class BlockOrder {
   // Joins the fences of these lanes, each with its thread's own clock, into `all`.
   void join_fences(std::uint32_t warp, std::uint32_t lanes,
                    std::shared_ptr<const Knowledge> (&all)[kScopes]) const;
-  void join_into(std::shared_ptr<const Knowledge>& all, const Knowledge& k) const;
+  void join_into(std::shared_ptr<const Knowledge>& all, std::shared_ptr<const Knowledge> k) const;
   // Joins the messages that strong reads of threads of the warp have found into `clocks` and
   // `others`.
   void join_pending(std::uint32_t warp, ThreadClocks& clocks, VectorClock& others) const;

@@ -38,10 +38,12 @@ class VectorClock {
   void join(const ReleaseClock& other, const GridOrder& order);
   bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
                       std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
-  // Whether all that `block` did in `epoch` is known, one by one.
-  bool knows_all_of(std::uint32_t block, std::uint32_t epoch) const {
-    const ReleaseClock* const known = find(block);
-    return known != nullptr && known->epoch > epoch;
+  // Whether all of this is known, of one by one.
+  bool includes(const ReleaseClock& other) const {
+    const ReleaseClock* const known = find(other.block);
+    return known != nullptr &&
+           (known->epoch > other.epoch ||
+            (known->epoch == other.epoch && known->clocks.includes(other.clocks)));
   }
   // Whether a known block is of a launch that the launch of `block` is ordered before.
   bool knows_a_later_launch(const GridOrder& order, std::uint32_t block) const;

@@ -20,15 +20,27 @@ class LanesOf {
         side_(me.side()) {}
 
   // False: not recorded.
-  bool read(GlobalCell& cell, std::uint32_t lane) {
+  __attribute__((always_inline)) bool read(GlobalCell& cell, std::uint32_t lane) {
+    if (!is_untouched(cell)) return read_again(cell, lane);
+    if (!has_number()) return false;
+    cell = {CellHalf(), mine(lane)};
+    return true;
+  }
+  __attribute__((always_inline)) bool update(GlobalCell& cell, std::uint32_t lane) {
+    if (!is_untouched(cell)) return update_again(cell, lane);
+    if (!has_number()) return false;
+    cell = {mine(lane), CellHalf()};
+    return true;
+  }
+
+ private:
+  bool is_untouched(GlobalCell cell) const {
+    return !cell.write().is_since(first_counted_) &&
+           (!cell.read().is_since(first_counted_) || cell.is_apart());
+  }
+  __attribute__((noinline)) bool read_again(GlobalCell& cell, std::uint32_t lane) {
     const CellHalf wr = cell.write(), rd = cell.read();
-    if (wr.is_since(first_counted_)) return false;
-    if (!rd.is_since(first_counted_) || cell.is_apart()) {
-      if (!has_number()) return false;
-      cell = {CellHalf(), mine(lane)};
-      return true;
-    }
-    if (rd.bytes() != ByteSet::all()) return false;
+    if (wr.is_since(first_counted_) || rd.bytes() != ByteSet::all()) return false;
     const AccessRecord& r = records_.of(rd);
     if (!r.reads_weakly() || r.block == side_.block) return false;
     // Of unordered readers two are kept.
@@ -37,17 +49,10 @@ class LanesOf {
     cell = {CellHalf(), me_.as_second(rd, lane)};
     return true;
   }
-
-  bool update(GlobalCell& cell, std::uint32_t lane) {
+  __attribute__((noinline)) bool update_again(GlobalCell& cell, std::uint32_t lane) {
     const CellHalf wr = cell.write(), rd = cell.read();
-    const bool written = wr.is_since(first_counted_);
-    if (!written && (cell.is_apart() || !rd.is_since(first_counted_))) {
-      if (!has_number()) return false;
-      cell = {mine(lane), CellHalf()};
-      return true;
-    }
-    if (!written || rd.is_since(first_counted_) || wr.bytes() != ByteSet::all() ||
-        records_.of(wr).block == side_.block ||
+    if (!wr.is_since(first_counted_) || rd.is_since(first_counted_) ||
+        wr.bytes() != ByteSet::all() || records_.of(wr).block == side_.block ||
         !CellQuestions(records_, side_, lane).is_of_kind(wr))
       return false;
     // Where results are used, the last atomic stands for all before it; otherwise two are kept.
@@ -56,8 +61,6 @@ class LanesOf {
     cell = {side_.observes ? mine(lane) : me_.as_second(wr, lane), CellHalf()};
     return true;
   }
-
- private:
   // Whether there was a number left for the record of this access.
   bool has_number() {
     if (number_ == 0) number_ = me_.number();
@@ -80,13 +83,18 @@ std::uint32_t record(GlobalRaces& races, memory::DeviceMemory& memory, const Sca
                       offset = where.offset - begin;
   GlobalCell* const cells = cell_of(memory, begin);
   std::uint32_t inside = 0;
-  // The cells lie in other cache lines each: all are asked for before the first is waited for.
+  // The cells, and the records that they name, lie in other cache lines each: all are asked for
+  // before the first is waited for.
   for (std::uint32_t left = where.lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const std::uint64_t at = where.address[lane] + offset;
     if (at >= size) continue;
     inside |= 1u << lane;
     __builtin_prefetch(cells + (at >> 2), 1);
+  }
+  for (std::uint32_t left = inside; left != 0; left &= left - 1) {
+    const std::uint64_t at = where.address[std::countr_zero(left)] + offset;
+    races.records().fetch_ahead(glimpse(cells[at >> 2]));
   }
   std::uint32_t done = 0;
   for (std::uint32_t left = inside; left != 0; left &= left - 1) {

@@ -32,6 +32,22 @@ void ThreadClocks::clear() {
   apart_.clear();
 }
 
+bool ThreadClocks::includes(const ThreadClocks& other) const {
+  bool all = true;
+  for (int v = 0; v < 32; ++v) all &= other.warp_[v] <= warp_[v] && other.warp_[v] < kMax;
+  if (!all) return false;
+  return std::all_of(other.apart_.begin(), other.apart_.end(), [&](const Apart& theirs) {
+    const auto mine = std::find_if(apart_.begin(), apart_.end(),
+                                   [&](const Apart& a) { return a.warp == theirs.warp; });
+    for (int l = 0; l < 32; ++l) {
+      const std::uint16_t least = mine == apart_.end() ? std::uint16_t{0} : mine->clock[l];
+      if (theirs.clock[l] > std::max(least, warp_[theirs.warp]) || theirs.clock[l] >= kMax)
+        return false;
+    }
+    return true;
+  });
+}
+
 void ThreadClocks::join(const ThreadClocks& other) {
   // Both by value, so that this becomes two vector operations.
   std::uint16_t mine[32], theirs[32];

@@ -350,17 +350,6 @@ void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* ce
   }
 }
 
-// What a cell holds or has held: without its lock, while other host threads may write it. By
-// assembly, since for C++ that would be a data race; the value may serve as a hint alone.
-check::GlobalCell glimpse(const check::GlobalCell& cell) {
-  static_assert(sizeof cell == sizeof(std::uint64_t));
-  std::uint64_t bits = 0;
-#if defined(__x86_64__)
-  asm("movq %1, %0" : "=r"(bits) : "m"(cell));
-#endif
-  return std::bit_cast<check::GlobalCell>(bits);
-}
-
 // Cells of scattered lanes, and what they name, lie in other cache lines each: all are asked for
 // before the first is waited for.
 template <class CellsOf>
@@ -372,7 +361,7 @@ void fetch_ahead(const GlobalRaces& races, const Request& r, LaneMask lanes, Cel
     __builtin_prefetch(r.host[i]);
   });
   each(lanes, [&](int i) {
-    if (cells[i] != nullptr) races.records().fetch_ahead(glimpse(*cells[i]));
+    if (cells[i] != nullptr) races.records().fetch_ahead(check::glimpse(*cells[i]));
   });
 }
 
