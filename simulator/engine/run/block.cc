@@ -56,6 +56,9 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
       b.cluster_arrivals = b.block_arrivals = {};
       b.cluster_released.clear();
     }
+    b.first_record = launch.races == nullptr
+                         ? 0
+                         : launch.races->records().least_to_come(b.worker->race_memo.records);
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, check::GlobalCell());
   }
   for (Watched<Barrier>& barrier : b.barriers) barrier.reset();

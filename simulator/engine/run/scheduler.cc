@@ -72,30 +72,24 @@ bool select(Warp& w) {
     c.short_slice = false;
     return true;
   }
-  int best = -1, runnable = 0;
-  bool all_yielded = true;
-  for (const WarpSplit& f : list) {
+  int best = -1, runnable = 0, yielded = 0;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+    const WarpSplit& f = list[i];
     if (f.state != WarpSplit::State::kRunnable) continue;
     ++runnable;
-    all_yielded &= f.yielded;
+    yielded += f.yielded;
+    // Those that have not yielded come first, then the deepest, then the lowest.
+    const std::uint64_t rank = std::uint64_t{f.yielded} << 63 |
+                               std::uint64_t{0x7fffffff - c.frames[f.frame].depth} << 32 | f.pc;
+    if (best >= 0 && rank >= least) continue;
+    best = i;
+    least = rank;
   }
   if (runnable == 0) return false;
-  bool turn = false;  // some split goes ahead of others
-  if (runnable > 1) {
-    for (WarpSplit& f : list) {
-      if (f.state != WarpSplit::State::kRunnable) continue;
-      if (all_yielded) f.yielded = false;
-      turn |= f.yielded;
-    }
-  }
-  const auto before = [&](const WarpSplit& a, const WarpSplit& b) {
-    if (a.yielded != b.yielded) return b.yielded;
-    const std::uint32_t da = c.frames[a.frame].depth, db = c.frames[b.frame].depth;
-    return da != db ? da > db : a.pc < b.pc;
-  };
-  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-    if (list[i].state == WarpSplit::State::kRunnable && (best < 0 || before(list[i], list[best])))
-      best = i;
+  bool turn = yielded != 0 && yielded != runnable;  // some split goes ahead of others
+  if (yielded == runnable && runnable > 1) {
+    for (WarpSplit& f : list) f.yielded = f.yielded && f.state != WarpSplit::State::kRunnable;
   }
   const std::uint64_t seed = w.block->launch->config->schedule_seed;
   if (seed != 0 && runnable > 1) {
@@ -115,19 +109,23 @@ bool select(Warp& w) {
   resume(w, chosen);
   list[best] = list.back();
   list.pop_back();
+  LaneMask active = chosen.mask;
+  std::uint32_t limit = kNoLimit;
   for (std::size_t i = 0; i < list.size();) {
     WarpSplit& f = list[i];
     if (f.state == WarpSplit::State::kRunnable && f.frame == chosen.frame) {
       if (f.pc == chosen.pc) {
-        w.active |= f.mask;
+        active |= f.mask;
         f = list.back();
         list.pop_back();
         continue;
       }
-      if (f.pc > chosen.pc) w.limit = std::min(w.limit, f.pc);
+      if (f.pc > chosen.pc) limit = std::min(limit, f.pc);
     }
     ++i;
   }
+  w.active = active;
+  w.limit = limit;
   c.short_slice = turn;
   // Only an expired time slice is renewed. Otherwise lanes that part and merge in every iteration
   // of a spin loop would spin forever.

@@ -91,6 +91,7 @@ void end(std::unique_ptr<Cluster> cluster) {
 }
 
 void forget_cells(Block& block) {
+  block.first_record = 0;
   std::fill(block.cells.begin(), block.cells.end(), check::GlobalCell());
 }
 void forget_cells(Cluster& cluster) {

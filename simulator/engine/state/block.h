@@ -77,6 +77,7 @@ struct Block {
     bool computed = true;
   };
   std::unordered_map<std::uintptr_t, UnwrittenFrom> unwritten_from;
+  std::uint32_t first_record = 0;  // records of global memory below this number are of other blocks
   std::vector<check::GlobalCell> cells;  // of shared memory, if Launch::shared_cells
   // What the arrivals at the open phase of the cluster's barrier release: to other blocks, and to
   // their own block only.
