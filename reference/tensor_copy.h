@@ -8,7 +8,7 @@
 //   elements with one (i1, i2, ...) are a row; rows lie one after the other, i1 fastest.
 // - Interleaved: the unit of dimension 0 is a slice of 16 or 32 bytes, and has a step of its own.
 //   The dimension before the last holds the slices of channels. A box has one of them.
-// - im2col: a row is a pixel: `channels` elements from at[0]. The first pixel is at `at`. The others
+// - im2col: a row is a pixel: `channels` elements from at[0]. The first pixel is at `at`. Others
 //   follow in steps: the rest of its line, then lines, then planes, then the next image. In
 //   dimension d the pixels go from lower to sizes + upper, the end excluded. Offsets are added to a
 //   pixel's coordinates.
