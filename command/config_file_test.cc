@@ -55,7 +55,7 @@ TEST(ConfigFile, NamesTheLineThatIsWrong) {
             "line 2: an array ends with ], on the line on which it begins");
 }
 
-// A folder of a project, with a file lockstep.toml.
+// A project's folder with a file lockstep.toml.
 class ConfiguredProject : public testing::Test {
  protected:
   void SetUp() override {
@@ -93,7 +93,7 @@ TEST_F(ConfiguredProject, OptionsOfTheFileCountAndTheCommandLineWins) {
   EXPECT_EQ(line.exec.set.at("LOCKSTEP_SUPPRESSIONS"), here + "/known.txt")
       << "a file is named from the folder of lockstep.toml";
   EXPECT_EQ(line.program, (std::vector<std::string>{"./program", "--check=none"}));
-  // What a tool gets has the options, and reads no file again.
+  // A tool gets the options as words, and reads no file again.
   const CommandLine again = parsed(line.words);
   ASSERT_FALSE(again.status);
   EXPECT_EQ(again.config, "");

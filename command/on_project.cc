@@ -15,7 +15,7 @@ constexpr int kRed = 1, kUsage = 2;
 
 void say(const std::string& sentence) { std::fprintf(stderr, "lockstep: %s\n", sentence.c_str()); }
 
-// The words without --target, whose value may be a word of its own.
+// The words without --target and its value, which may be a separate word.
 Words without_target(const Words& words) {
   Words left;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -27,7 +27,7 @@ Words without_target(const Words& words) {
   return left;
 }
 
-// Adds the targets of a workspace. The exit status where Bazel cannot be asked.
+// Adds the targets of a Bazel workspace. Returns the exit status if Bazel fails.
 std::optional<int> ask_bazel(Project& project, const std::string& wanted) {
   if (wanted.starts_with("//") || wanted.starts_with("@")) {
     project.targets.push_back({.name = wanted});
@@ -52,7 +52,7 @@ std::optional<int> ask_bazel(Project& project, const std::string& wanted) {
 
 int start_bazel(const std::string& label, const Words& words) {
   Words all = {"bazel", "run", label, "--"};
-  // The program of the rule runs its suites; `list` lists them.
+  // The rule's program runs its suites by default, and lists them with `list`.
   const std::size_t first = words.front() == "run" ? 1 : 0;
   all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(first), words.end());
   return become(all);

@@ -1,14 +1,14 @@
-// run and list in a project of a user's: its conformance target is built and run.
+// run and list in a user's project: builds and runs its conformance target.
 #pragma once
 
 #include "command/command_line.h"
 
 namespace lockstep::command {
 
-// Names the target on stderr. A target of CMake's is built, and `words` gets its list of suites as
-// --manifest; nothing is returned. A target of Bazel's is started, and this returns the exit status
-// where it cannot be. So it does where there is no target, where there are several and none is
-// named (2), and where the build fails (1).
+// Prints the target's name on stderr. Builds a CMake target and adds its list of suites to `words`
+// as --manifest; then returns nothing. Becomes a Bazel target's program; returns an exit status
+// only if that fails. Also returns an exit status if there is no target, if there are several and
+// none is named (2), or if the build fails (1).
 std::optional<int> enter_project(const CommandLine& line, std::vector<std::string>& words);
 
 }  // namespace lockstep::command

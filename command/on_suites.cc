@@ -23,7 +23,7 @@ void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-// The defaults whose option is not among the words.
+// The defaults without options that are among the words.
 Words without_those_of(const Words& words, const Words& defaults) {
   Words left;
   for (const std::string& word : defaults) {
@@ -39,7 +39,7 @@ std::string tool(const char* variable) {
   return path != nullptr ? path : "";
 }
 
-// Each suite's name and program, below bazel-bin, in the order in which they run; without those
+// Each suite's name and its program below bazel-bin, in the order in which they run, without suites
 // that measure a GPU.
 std::vector<std::pair<std::string, std::string>> suites_of(const fs::path& checkout) {
   std::vector<std::pair<std::string, std::string>> suites;
@@ -84,10 +84,10 @@ int mutate(const CommandLine& line, const fs::path& checkout) {
   }
   std::error_code error;
   fs::current_path(checkout, error);
-  // As many devices as when the suites run: laws about several of them judge mutants too.
+  // The number of devices of a suite's run: laws about several devices judge mutants too.
   setenv("LOCKSTEP_DEVICES", "2", 1);
-  // Data of suites lies beside conform: a suite's own program has no folder of it unless it was
-  // built as a target.
+  // Data files of suites are in conform's runfiles: a suite's program has no folder of its own
+  // unless it was built as a target.
   setenv("RUNFILES_DIR", (tool("LOCKSTEP_TOOL_CONFORM") + ".runfiles").c_str(), 1);
   int worst = 0;
   for (const auto& [name, program] : judged) {

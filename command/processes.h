@@ -1,4 +1,4 @@
-// Programs that the command starts, or becomes.
+// Starts programs, or replaces this process with one.
 #pragma once
 
 #include <string>
@@ -6,22 +6,23 @@
 
 namespace lockstep::command {
 
-// Exit statuses: of this command where a part of it is absent, and of a process that did not begin.
+// Exit statuses: kIncomplete if a part of this command is missing, kNotStarted for a process that
+// did not start.
 inline constexpr int kIncomplete = 3, kNotStarted = 127;
 
-// Replaces this process by words[0], which is looked for in PATH where it has no slash; its stdin
-// is empty. Returns kIncomplete where it cannot be started, and reports that on stderr.
+// Replaces this process with words[0], which is searched for in PATH if it contains no slash. stdin
+// is empty. If that fails, reports it on stderr and returns kIncomplete.
 int become(std::vector<std::string> words);
 
 struct Ended {
-  int status = 0;  // as a shell counts it: 128 + N for signal N; kNotStarted
+  int status = 0;  // as in a shell: 128 + N for signal N; or kNotStarted
   std::string out;
 };
 
-// What becomes of a process's stdout: it stays what it is, goes to stderr, or is Ended::out.
+// The destination of a process's stdout: unchanged, stderr, or Ended::out.
 enum class Stdout { kStays, kToStderr, kKept };
 
-// Runs `words` as a process of its own in `folder`, with an empty stdin.
+// Runs `words` as a separate process in `folder`, with an empty stdin.
 Ended run(const std::vector<std::string>& words, const std::string& folder, Stdout stdout_goes);
 
 }  // namespace lockstep::command

@@ -33,7 +33,7 @@ fs::path root_of(const fs::path& folder) {
   return top;
 }
 
-// Where lockstep_conformance of CMake leaves the lists of suites, in the build folder.
+// The folder for lists of suites that CMake's lockstep_conformance writes, in the build folder.
 constexpr const char* kLists = "lockstep-suites";
 
 void add_lists(const fs::path& folder, const fs::path& root, int levels, Project& project) {
@@ -58,7 +58,7 @@ bool fits(const std::string& name, const std::string& wanted) {
   return name == wanted || name.ends_with("/" + wanted) || name.ends_with(":" + wanted);
 }
 
-// One a line, below a sentence.
+// The names, one per line, after a sentence.
 std::string listed(const std::vector<ConformanceTarget>& targets) {
   std::string lines;
   for (const ConformanceTarget& t : targets) lines += "\n  " + t.name;

@@ -29,7 +29,7 @@ class ProjectFolder : public testing::Test {
     fs::create_directories(root_ / path);
     return (root_ / path).string();
   }
-  // The name of the chosen target, or the sentence.
+  // The name of the chosen target, or the error.
   static std::string chosen(const Project& project, const std::string& wanted = "") {
     const auto result = choose(project, wanted);
     const auto* const target = std::get_if<ConformanceTarget>(&result);

@@ -157,7 +157,6 @@ __device__ void reduce(const CUtensorMap* map, const Work& w, const std::int32_t
 }
 
 // Makes the threads' writes to shared memory visible to copies after the next barrier.
-// barrier.
 __device__ void publish_to_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 __device__ void init(std::uint32_t barrier) {

@@ -3,7 +3,6 @@
 //
 // It survives in a later step than both. In the same step it is cut, and before or between them it
 // is lost in rounding.
-// them it is lost in rounding.
 #pragma once
 
 #include <functional>

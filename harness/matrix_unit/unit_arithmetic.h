@@ -8,7 +8,6 @@
 //
 // These are the rules that the literature found on silicon (docs/reference/matrix.md lists the
 // sources). Each constant is a parameter here; the probe measures them.
-// sources), with each constant free: the probe measures them.
 #pragma once
 
 #include <cstdint>
