@@ -29,8 +29,8 @@ __device__ unsigned existing_lanes() {
   return left >= 32 ? 0xffffffffu : (1u << left) - 1;
 }
 
-// ---- Exchanges. The correct steps, for T = int; the real launchers handle other types.
-//
+// ---- Exchanges. The correct steps, for T = int; the real launchers handle other
+// types.
 
 struct Honest {
   __device__ static unsigned lane() { return thread_in_block() % 32; }

@@ -1,6 +1,6 @@
-// Mutants of the product by mma.sync: the real kernel with one step replaced by a typical mistake.
-// The negative control at the end is correct in another way and must be accepted.
-//
+// Mutants of the product by mma.sync: the real kernel with one step replaced by a typical
+// mistake. The negative control at the end is correct in another way and must be
+// accepted.
 #include <cuda_fp16.h>
 
 #include "kernels/tensor_matmul_mma.cuh"

@@ -20,8 +20,8 @@ using In = TensorView<const void>;
 using Out = TensorView<void>;
 
 constexpr const char* kWho = "known-bad tensor_matmul";
-// One stage: a warp does nothing between its reads of a stage and the next fill of that stage.
-//
+// One stage: a warp does nothing between its reads of a stage and the next fill of that
+// stage.
 using OneStage = Shape<1, 64, 64, 1, 1>;
 
 // This kernel handles f16 by wgmma on tiles of 64 x 64; the real kernel handles everything else.

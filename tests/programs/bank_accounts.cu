@@ -6,8 +6,8 @@ namespace bank_accounts {
 
 __device__ void book(int account, int amount, int* locks, long long* balance, int mistake) {
   bool done = false;
-  // The lock is released within the loop body: otherwise threads of one warp could deadlock.
-  //
+  // The lock is released within the loop body: otherwise threads of one warp could
+  // deadlock.
   while (!done) {
     if (atomicCAS(&locks[account], 0, 1) == 0) {
       if (mistake != 2) __threadfence();

@@ -1,5 +1,5 @@
-// Exact sums of fractions: structures with padding, passed by reference and by value, and returned.
-//
+// Exact sums of fractions: structures with padding, passed by reference and by value, and
+// returned.
 #include "program.h"
 
 namespace rationals {

@@ -1,5 +1,5 @@
-// Run-length coding of bytes: ballots count the starts of runs, a block scan positions them.
-//
+// Run-length coding of bytes: ballots count the starts of runs, a block scan positions
+// them.
 #include "program.h"
 
 namespace run_lengths {

@@ -19,8 +19,8 @@ __global__ void evaluate(const Real* x, int n, Real* out, int mistake) {
   if (mistake == 2) out[8 * n - i] = v;
 }
 
-// The largest error in ulps of the exact result; the error of the angle is in units of 2^-digits.
-//
+// The largest error in ulps of the exact result; the error of the angle is in units of
+// 2^-digits.
 template <class Real>
 double worst(int mistake, double* of_angle) {
   const int n = 200, digits = sizeof(Real) == 8 ? 53 : 24;

@@ -1,5 +1,5 @@
-// Counts the words of a text with thrust: sorts hashes, reduces equal ones, and removes duplicates.
-//
+// Counts the words of a text with thrust: sorts hashes, reduces equal ones, and removes
+// duplicates.
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
 #include <thrust/iterator/constant_iterator.h>
