@@ -1,6 +1,6 @@
-// Macros for the asynchronous copies and mbarrier objects of PTX, used by the pairs that misuse
-// them.
+// Macros for the asynchronous copies and mbarrier objects of PTX, for the pairs that misuse them.
 //
+// Macros rather than functions, so that a finding names the kernel's own line.
 #pragma once
 
 __device__ __forceinline__ unsigned shared_address(const void* p) {

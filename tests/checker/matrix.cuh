@@ -1,6 +1,6 @@
-// Macros for the matrix instructions of PTX (ldmatrix, stmatrix, mma, wmma, wgmma), used by the
-// pairs.
+// Macros for the matrix instructions of PTX (ldmatrix, stmatrix, mma, wmma, wgmma).
 //
+// Macros rather than functions, so that a finding names the kernel's own line.
 #pragma once
 
 #include "tests/checker/async.cuh"

@@ -1,6 +1,6 @@
-// Macros for Tensor Memory of PTX (tcgen05), used by the pairs that misuse
-// it.
+// Macros for Tensor Memory of PTX (tcgen05), for the pairs that misuse it.
 //
+// Macros rather than functions, so that a finding names the kernel's own line.
 #pragma once
 
 #include "tests/checker/async.cuh"

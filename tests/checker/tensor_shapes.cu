@@ -1,5 +1,5 @@
-// Tensor Memory: invalid descriptors, shapes, lanes and columns. Four warps; thread 0 multiplies.
-//
+// Tensor Memory: invalid descriptors, shapes, lanes and columns. Four warps; thread 0
+// multiplies.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor.cuh"
 

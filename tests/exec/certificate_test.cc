@@ -1,4 +1,4 @@
-// What is proved before a launch, and where the time goes: `--certificate` and `--profile`.
+// `--certificate`, accesses proved before a launch; `--profile`, time by kinds of instructions.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// FP8 by cublasLtMatmul, beside what CUDA's own header makes of the same bytes on the host.
+// FP8 by cublasLtMatmul, compared on the host with CUDA's own header.
 #pragma once
 
 #include <cuda_fp8.h>
@@ -7,7 +7,7 @@
 
 #include "blas.h"
 
-// Matrices of 16 by 16: A, transposed, times B.
+// Matrices of 16 x 16: transposed A times B.
 class Fp8 {
  public:
   static constexpr int kN = 16, kBytes = kN * kN;
@@ -27,7 +27,7 @@ class Fp8 {
   void flip(cublasLtMatmulDescAttributes_t which, cublasOperation_t op) {
     BLAS(cublasLtMatmulDescSetAttribute(desc_, which, &op, sizeof op));
   }
-  // Of A, B and D, and where the largest magnitude goes.
+  // Sets the scales of A, B and D, and the address for the largest magnitude.
   void scale(float of_a, float of_b, float of_d) {
     const float values[4] = {of_a, of_b, of_d, -1};
     CUDA(cudaMemcpy(scalars_, values, sizeof values, cudaMemcpyHostToDevice));
@@ -48,7 +48,7 @@ class Fp8 {
     CUDA(cudaMemcpy(a_, a, kBytes, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(b_, b, kBytes, cudaMemcpyHostToDevice));
   }
-  // What the heuristic answers.
+  // The status of the heuristic for these types.
   cublasStatus_t ask(cudaDataType a, cudaDataType b, cudaDataType c, cudaDataType d, int k = kN) {
     const Layouts l(*this, a, b, c, d, k);
     cublasLtMatmulPreference_t preference;
@@ -100,7 +100,7 @@ unsigned char bits_of(float value) {
   return static_cast<unsigned char>(Type(value).__x);
 }
 
-// The unit matrix times each of the 256 bytes, to f32 and, times alpha, to FP8.
+// The unit matrix times each of the 256 bytes: to f32, and scaled by alpha to FP8.
 template <class Type>
 void check_fp8_bytes(Fp8& fp8, cudaDataType type) {
   unsigned char unit[Fp8::kBytes] = {}, all[Fp8::kBytes], back[Fp8::kBytes];
@@ -108,7 +108,7 @@ void check_fp8_bytes(Fp8& fp8, cudaDataType type) {
   for (int i = 0; i < Fp8::kN; ++i) unit[i * (Fp8::kN + 1)] = bits_of<__nv_fp8_e4m3>(1);
   for (int i = 0; i < Fp8::kBytes; ++i) {
     all[i] = static_cast<unsigned char>(i);
-    // A column with what is no number would be one in each row.
+    // A NaN in one column would make every row NaN.
     if (!std::isfinite(value_of<Type>(all[i]))) all[i] = 0;
   }
   fp8.upload(unit, all);
@@ -127,7 +127,7 @@ inline void check_fp8() {
   check_fp8_bytes<__nv_fp8_e4m3>(fp8, CUDA_R_8F_E4M3);
   check_fp8_bytes<__nv_fp8_e5m2>(fp8, CUDA_R_8F_E5M2);
 
-  // Scales: small integers, so that each sum is exact.
+  // The scales are small integers, so that each sum is exact.
   unsigned char a[Fp8::kBytes], b[Fp8::kBytes], d[Fp8::kBytes];
   float sums[Fp8::kBytes], largest = 0;
   for (int i = 0; i < Fp8::kBytes; ++i) {
@@ -151,7 +151,7 @@ inline void check_fp8() {
     EXPECT(value_of<__nv_fp8_e4m3>(d[i]) ==
            value_of<__nv_fp8_e4m3>(bits_of<__nv_fp8_e4m3>(sums[i] * 3 * 0.5f * 4 * 0.25f)));
 
-  // What cuBLAS's tables do not have.
+  // Combinations that cuBLAS's tables exclude.
   const cublasStatus_t no = CUBLAS_STATUS_NOT_SUPPORTED, yes = CUBLAS_STATUS_SUCCESS;
   const cudaDataType e4 = CUDA_R_8F_E4M3, e5 = CUDA_R_8F_E5M2, f16 = CUDA_R_16F;
   EXPECT(fp8.ask(e4, e5, f16, e5) == yes);

@@ -1,4 +1,4 @@
-// Kernels that can be proved wholly, in part or not at all before the launch. Tests name lines.
+// Kernels whose accesses are proved all, in part or not at all before launch. Tests name lines.
 #include <cuda_runtime.h>
 
 #include "check.h"
@@ -21,7 +21,7 @@ __global__ void raced(int* out) {
   out[threadIdx.x] = cells[63 - threadIdx.x];
 }
 
-// Long enough for a profile: some hundred samples.
+// Long enough for a profile of some hundred samples.
 __global__ void busy(int* out, int rounds) {
   __shared__ int cells[64];
   int sum = 0;

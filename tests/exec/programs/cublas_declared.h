@@ -1,5 +1,5 @@
-// What the programs here use of cublas_v2.h and cublasLt.h. This project's build fetches neither
-// header. With WITH_CUBLAS_HEADERS the programs are compiled with NVIDIA's.
+// The declarations of cublas_v2.h and cublasLt.h that the programs here use: this project's build
+// fetches neither. With WITH_CUBLAS_HEADERS the programs include NVIDIA's headers.
 #pragma once
 
 #ifdef WITH_CUBLAS_HEADERS
