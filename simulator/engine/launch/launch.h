@@ -148,10 +148,15 @@ struct LaunchConfig {
   // that which is checked all the same, and held against what the threads do (monitor/proved.h).
   enum class Proof : std::uint8_t { kOff, kOn, kCompare };
   Proof proof = Proof::kOff;
-  // Whether whole warps run machine code made of the kernel (simulator/translate): no; yes; yes,
-  // and each run of operations is held against the interpreter, and a difference ends the process.
+  // Whether warps run machine code made of the kernel (simulator/translate).
   // Launches with `ran`, `coverage`, `time_profile` or Proof::kCompare run without it.
-  enum class Translate : std::uint8_t { kOff, kOn, kCompare };
+  enum class Translate : std::uint8_t {
+    kOff,
+    kOn,      // once the kernel has executed so much that its translation pays, and if it does
+    kAlways,  // from the first launch on
+    kCompare  // the same; each run of operations is held against the interpreter, and a difference
+              // ends the process
+  };
   Translate translate = Translate::kOff;
   // Called before the first block begins: whatever `proof` is, the launch is looked at.
   std::function<void(const LaunchCertificate&)> certified;

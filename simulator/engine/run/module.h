@@ -33,6 +33,7 @@ class LoadedKernel final : public Kernel {
     --under_way_;
   }
   bool is_under_way() const { return under_way_ != 0; }
+  std::uint64_t executed() const { return executed_; }
   // What was proved of a launch with this key, or what `prove` returns now. The latest are kept.
   template <class Prove>
   std::shared_ptr<const proof::Certificate> certificate(const std::string& key, Prove prove) const {

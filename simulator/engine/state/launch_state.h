@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -122,7 +123,12 @@ struct Launch {
   DependentGrids dependent_grids;
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
-  const translate::Translation* translation = nullptr;  // none: all is interpreted
+  // Machine code of the kernel; none: all is interpreted. Warps that are under way go on in it.
+  std::atomic<const translate::Translation*> translation{nullptr};
+  // A host thread that has executed so many instructions of warps in this launch calls `translate`
+  // with their number, which may set it (run/translated.h).
+  std::atomic<std::uint64_t> translate_after{~0ull};
+  std::function<void(std::uint64_t instructions)> translate;
   static constexpr std::int64_t kFirstNotice = 60;  // seconds after which LaunchConfig::notice is
                                                     // called; then after twice as long ...
 };
