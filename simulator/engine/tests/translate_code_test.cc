@@ -129,7 +129,7 @@ TEST(Translate, AnEstimateCountsLoopsAndCallees) {
   EXPECT_EQ(share(with_function(one + one)).operations, share(with_function(one)).operations + 1);
 }
 
-// Within a launch, between two turns of a warp.
+// Within a launch, and within a block: between two turns of a warp.
 TEST(Translate, AKernelIsTranslatedWhileItRuns) {
   const std::string turns = kernel(R"(
   mov.u32 %r9, 0;
@@ -149,7 +149,7 @@ TOP:
     testing::Machine gpu;
     gpu.config.translate = Translate::kOn;
     gpu.load(turns);
-    gpu.launch("k", 4, 64, gpu.buffer(std::vector<std::uint32_t>(256)));
+    gpu.launch("k", 1, 64, gpu.buffer(std::vector<std::uint32_t>(64)));
     EXPECT_GT(generated_bytes(), before);
   }
 }

@@ -84,6 +84,7 @@ TEST(Translate, LoadsOfSharedMemoryFindWhatTheInterpreterFinds) {
 TEST(Translate, WideLoadsAndVectorsFindWhatTheInterpreterFinds) {
   const std::string begin = R"(
   .shared .align 16 .b8 v[4096];
+  .shared .align 16 .b8 partly[64];
   mov.u32 %r4, v;
   mov.u32 %r5, %tid.x;
   shl.b32 %r6, %r5, 4;
@@ -91,6 +92,10 @@ TEST(Translate, WideLoadsAndVectorsFindWhatTheInterpreterFinds) {
   mul.lo.u32 %r8, %r1, 3;
   xor.b32 %r10, %r8, 4711;
   st.shared.v4.u32 [%r7], {%r1, %r8, %r6, %r10};
+  setp.eq.u32 %p3, %r5, 0;
+  @%p3 st.shared.v4.u32 [partly], {%r1, %r8, %r6, %r10};
+  @%p3 st.shared.v4.u32 [partly+16], {%r1, %r8, %r6, %r10};
+  @%p3 st.shared.v2.u32 [partly+32], {%r1, %r8};
   bar.sync 0;
 )";
   const std::string end = R"(
@@ -118,12 +123,16 @@ TEST(Translate, WideLoadsAndVectorsFindWhatTheInterpreterFinds) {
       {"rows of 16 bytes",
        "  and.b32 %r6, %r5, 15;\n  shl.b32 %r6, %r6, 4;\n  add.u32 %r7, %r4, %r6;\n"
        "  add.u32 %r7, %r7, 16;\n"},
+      {"two places in turn",
+       "  and.b32 %r6, %r5, 1;\n  shl.b32 %r6, %r6, 4;\n  add.u32 %r7, %r4, %r6;\n"
+       "  add.u32 %r7, %r7, 16;\n"},
       {"backwards",
        "  and.b32 %r6, %r5, 7;\n  shl.b32 %r6, %r6, 5;\n  sub.u32 %r7, %r4, %r6;\n"
        "  add.u32 %r7, %r7, 256;\n"},
       {"past what is written",
        "  shl.b32 %r6, %r5, 4;\n  add.u32 %r7, %r4, %r6;\n"
        "  add.u32 %r7, %r7, 16;\n"},
+      {"a vector written in part", "  mov.u32 %r7, partly;\n  add.u32 %r7, %r7, 16;\n"},
       {"before the beginning", "  mov.u32 %r7, %r4;\n"},
       {"over the end", "  add.u32 %r7, %r4, 4080;\n"},
       {"a multiple of 8 alone",
@@ -142,7 +151,7 @@ TEST(Translate, WideLoadsAndVectorsFindWhatTheInterpreterFinds) {
         !launched(text, Translate::kAlways, 32, 0, check::kBounds | check::kInitialisation)
              .findings.empty();
   }
-  EXPECT_EQ(with_findings, 5u);
+  EXPECT_EQ(with_findings, 6u);
 }
 
 TEST(Translate, LoadsOfSharedMemoryAreCounted) {
@@ -182,6 +191,33 @@ TEST(Translate, AnAddressOfARunIsTheOneThatTheRunHasComputed) {
   ld.shared.u32 %r9, [%r10];
 )";
   for (const std::uint32_t threads : {32u, 24u}) expect_the_same(kernel(chain), threads, 100'000);
+}
+
+TEST(Translate, EveryParameterIsItsOwn) {
+  const std::string text = R"(
+.visible .entry k(.param .u64 out, .param .u32 a, .param .f64 b, .param .u32 c)
+{
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [a];
+  ld.param.f64 %rd2, [b];
+  ld.param.u32 %r2, [c];
+  cvt.u32.u64 %r3, %rd2;
+  add.u32 %r4, %r1, %r2;
+  add.u32 %r4, %r4, %r3;
+  st.global.u32 [%rd1], %r4;
+  ret;
+}
+)";
+  for (const Translate way : {Translate::kOff, Translate::kAlways, Translate::kCompare}) {
+    testing::Machine gpu;
+    gpu.config.translate = way;
+    gpu.load(text);
+    const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(1));
+    gpu.launch("k", 1, 1, out, std::uint32_t{5}, std::uint64_t{70}, std::uint32_t{900});
+    EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 1)[0], 975u);
+  }
 }
 
 // Numbers of threads and blocks, sizes, parameters, and variables at constant addresses.
