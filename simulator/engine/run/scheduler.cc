@@ -19,6 +19,7 @@
 #include "simulator/engine/ops/tensor/tensor.h"
 #include "simulator/engine/run/deadlock.h"
 #include "simulator/engine/run/livelock.h"
+#include "simulator/engine/run/translated.h"
 #include "simulator/engine/state/block.h"
 #include "simulator/engine/state/cluster.h"
 #include "simulator/engine/state/launch_state.h"
@@ -195,14 +196,14 @@ Doing doing_of(const Op& op) {
 // kTranslated: a whole warp runs machine code where available.
 enum class Manner { kCareful, kMarks, kCarefulWithMarks, kPlain, kTranslated };
 template <Manner kManner>
-Event execute(Warp& w, const Op* ops, int turn) {
+Event execute(Warp& w, const Op* ops, int turn,
+              [[maybe_unused]] const translate::Translation* code = nullptr) {
   constexpr bool kCareful = kManner == Manner::kCareful || kManner == Manner::kCarefulWithMarks;
   constexpr bool kMarks = kManner == Manner::kMarks || kManner == Manner::kCarefulWithMarks;
   std::uint32_t pc = w.pc, limit = w.limit;
   LaneMask mask = w.active;
   std::uint64_t n = 0;
   Event why;
-  [[maybe_unused]] const translate::Translation* const code = w.block->launch->translation;
   for (;;) {
     if constexpr (kManner == Manner::kTranslated) {
       // If all lanes are active, no other split waits.
@@ -367,7 +368,8 @@ Progress run_warp(Warp& w) {
                      w.block->worker->coverage != nullptr ||
                      w.block->launch->config->time_profile != nullptr ||
                      w.block->launch->config->proof == LaunchConfig::Proof::kCompare;
-  const bool translated = w.block->launch->translation != nullptr;
+  const translate::Translation* const code =
+      w.block->launch->translation.load(std::memory_order_acquire);
   bool waited = false;  // a split used up its time slice: others run first
   for (;;) {
     if (w.active == 0) {
@@ -388,11 +390,11 @@ Progress run_warp(Warp& w) {
     // without a change.
     c.time_slices.ran |= w.active;
     const bool careful = c.tracking || c.short_slice;
-    const Event why = marks        ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
-                                              : execute<Manner::kMarks>(w, ops, 0))
-                      : careful    ? execute<Manner::kCareful>(w, ops, kTurn)
-                      : translated ? execute<Manner::kTranslated>(w, ops, 0)
-                                   : execute<Manner::kPlain>(w, ops, 0);
+    const Event why = marks     ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
+                                           : execute<Manner::kMarks>(w, ops, 0))
+                      : careful ? execute<Manner::kCareful>(w, ops, kTurn)
+                      : code != nullptr ? execute<Manner::kTranslated>(w, ops, 0, code)
+                                        : execute<Manner::kPlain>(w, ops, 0);
     switch (why) {
       case Event::kNone:
       case Event::kReschedule:
@@ -471,6 +473,7 @@ Progress run_block(Block& b) {
       return Progress::kDeferred;
     }
     if (yielded) {
+      translate_if_due(*b.launch, *b.worker);
       // A spinning warp may wait for this work, too.
       finish_tensor_operations(b);
       if (b.aborted) return Progress::kDone;

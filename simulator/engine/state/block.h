@@ -55,6 +55,7 @@ struct Block {
   std::map<std::uint32_t, std::uint32_t> last_errors;  // by thread: cudaGetLastError in a kernel
   std::uint32_t serial = 0;  // in the schedule; consecutive for the blocks of a cluster
   Dim3 ctaid;
+  UniformValues uniform;
   Cluster* cluster = nullptr;  // state/cluster.h; nullptr if Launch::clustered is false
   std::uint32_t cluster_rank = 0;
   std::vector<Warp> warps;

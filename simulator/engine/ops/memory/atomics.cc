@@ -1,4 +1,6 @@
 // Atomic operations.
+#include "simulator/engine/ops/memory/atomics.h"
+
 #include <immintrin.h>
 
 #include <algorithm>
@@ -286,6 +288,7 @@ std::uint64_t reduced_integer(AtomOp what, bool is_signed, std::uint32_t width, 
 }
 
 void run_atomic(Warp& w, const Op& op, LaneMask mask) {
+  if (adds_in_shared_memory(op) && add_in_shared_memory(w, op, mask)) return;
   Request r;
   load_addresses(w, op, r.address);
   run_atomic_at(w, op, r, mask);

@@ -102,7 +102,8 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
       }
     });
     mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, nullptr, bits);
-    if (!std::exchange(kept, true)) keep_addresses(w, r, r.unwritten & mask);
+    // Before the first of them there may be nowhere to keep anything.
+    if (invalid != 0 && !std::exchange(kept, true)) keep_addresses(w, r, r.unwritten & mask);
     take_origins(w, slot, r, invalid, static_cast<std::uint32_t>(e) * op.width);
   }
 }
