@@ -1,9 +1,9 @@
 // The frame in which every function of the driver API runs.
 //
-// They are thin: most call the function of the runtime API that does the same, over the same state,
-// so that both may be mixed. cudaError_t and CUresult have the same numbers but for those of the
-// runtime alone, which result_of() translates; handles of streams, events, graphs, kernels and
-// pools are the same.
+// The functions are thin. Most call the function of the runtime API that does the same on the same
+// state, so a program may mix both APIs. cudaError_t and CUresult have the same numbers, except
+// errors of the runtime only, which result_of() translates. Handles of streams, events, graphs,
+// kernels and pools are the same.
 #pragma once
 
 #include <cuda.h>
@@ -22,21 +22,21 @@ using runtime::Device;
 using runtime::Runtime;
 using runtime::thread_state;
 
-// What must have been before a call.
+// What must precede a call.
 enum class Needs {
   kNothing,  // not even cuInit
-  kDriver,   // cuInit, or a call of the runtime API that starts the driver
-  // A current context; then the error that a kernel has left on the device is delivered too.
+  kDriver,   // cuInit, or a runtime API call that starts the driver
+  // A current context. An error that a kernel has left on the device is returned, too.
   kContext,
 };
 
 CUresult result_of(cudaError_t error);
 inline CUresult result_of(CUresult result) { return result; }
 
-// Which of the driver's calls fail in a way that leaves device code out (call_errors.h).
+// Which driver calls, if they fail, leave device code missing (call_errors.h).
 enum class Loads {
   kNoCode,
-  kKernel,  // if the kernel that was asked for cannot run (CUDA_ERROR_INVALID_PTX)
+  kKernel,  // if the requested kernel cannot run (CUDA_ERROR_INVALID_PTX)
   kCode,
 };
 
@@ -44,14 +44,14 @@ CUresult begin_call(const char* function, Needs needs);
 CUresult end_call(runtime::RunningCall& call, const char* function, CUresult result, Loads loads);
 void initialise();
 
-// Runs `body()`, which answers in either API's errors, without the device lock: for calls of the
-// runtime API. `ended`: takes how the call has ended, unless nullptr.
+// Runs `body()`, which may return errors of either API, without the device lock: for calls of the
+// runtime API. `ended`: unless nullptr, gets the result of the call.
 template <class Body>
 CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode,
               runtime::CallResult* ended = nullptr) {
   runtime::announce_call();
   runtime::RunningCall running(function);
-  // What the runtime's functions leave as the thread's last error is not the program's affair.
+  // Runtime functions set the thread's last error, which a driver call must not change.
   const cudaError_t last_error = thread_state().last_error;
   CUresult result = begin_call(function, needs);
   if (result == CUDA_SUCCESS) {
@@ -67,7 +67,7 @@ CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Load
   return result;
 }
 
-// Asks the runtime's function that does the same.
+// Calls the runtime's function that does the same.
 template <class Ask>
 CUresult forward(const char* function, Ask&& ask) {
   return call(function, Needs::kDriver, std::forward<Ask>(ask));
@@ -87,7 +87,7 @@ CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Lo
       loads, ended);
 }
 
-// The context of a handle of the program's; nullptr when it is none, or was destroyed.
+// The context of a program's handle; nullptr if it is invalid or destroyed.
 Context* find_context(CUcontext handle);
 inline CUcontext handle_of(const Context* context) {
   return reinterpret_cast<CUcontext>(const_cast<Context*>(context));

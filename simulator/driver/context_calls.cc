@@ -1,5 +1,5 @@
-// Contexts: a device's primary one and those that a program creates, and the stack of them that
-// each thread has.
+// Contexts: a device's primary context, contexts that a program creates, and each thread's stack of
+// contexts.
 #include "simulator/driver/call.h"
 #include "simulator/runtime/graph/destruction.h"
 #include "simulator/runtime/work/executor.h"
@@ -50,7 +50,7 @@ CUresult refuse_affinity(const char* function) {
 
 }  // namespace
 
-// Variants of one name, as later versions of the API came to have them.
+// Variants of one name that later versions of the API introduced.
 namespace lockstep::driver {
 CUresult create_context_2(CUcontext* context, unsigned flags, CUdevice device) {
   return create("cuCtxCreate", context, flags, device);
@@ -163,7 +163,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   });
 }
 
-// As the driver of CUDA 13 answers for any context.
+// Returns the result of CUDA 13's driver for any context.
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
   return locked("cuCtxGetApiVersion", Needs::kDriver, [&](Runtime&, Device&) {
     if (named(handle) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;

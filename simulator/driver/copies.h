@@ -1,4 +1,4 @@
-// The driver's descriptions of copies, in the runtime's words and back.
+// Converts the driver's descriptions of copies to the runtime's, and back.
 #pragma once
 
 #include "simulator/driver/call.h"
@@ -6,7 +6,7 @@
 
 namespace lockstep::driver {
 
-// CUDA_ERROR_INVALID_VALUE for what describes no copy.
+// Returns CUDA_ERROR_INVALID_VALUE if the parameters describe no copy.
 CUresult box_of(const CUDA_MEMCPY3D& parameters, cudaMemcpy3DParms* box);
 void describe_box(const cudaMemcpy3DParms& box, CUDA_MEMCPY3D* parameters);
 

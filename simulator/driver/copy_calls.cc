@@ -1,4 +1,4 @@
-// Copies, in one, two and three dimensions, of memory and arrays. Asynchronous ones have happened
+// Copies of memory and arrays, in one, two and three dimensions. Asynchronous copies are complete
 // when they return.
 #include "simulator/driver/call.h"
 #include "simulator/driver/copies.h"
@@ -15,7 +15,7 @@ using lockstep::runtime::put;
 namespace lockstep::driver {
 namespace {
 
-// One side of a copy, whatever structure it stands in.
+// One side of a copy, from any of the parameter structures.
 struct Side {
   CUmemorytype type;
   const void* host;
@@ -30,7 +30,7 @@ struct Placed {
   cudaPos position{};
 };
 
-// False where an array is none, or an offset is no whole number of its elements.
+// Returns false if an array is invalid, or an offset is not a multiple of its element size.
 bool place(const Side& side, const CUDA_MEMCPY3D& box, Placed* placed) {
   placed->position = {side.x_bytes, side.y, side.z};
   if (side.type == CU_MEMORYTYPE_ARRAY) {
@@ -43,7 +43,7 @@ bool place(const Side& side, const CUDA_MEMCPY3D& box, Placed* placed) {
     return true;
   }
   const void* const at = side.type == CU_MEMORYTYPE_HOST ? side.host : pointer(side.device);
-  // Of a single row a pitch may be left out, and of a single slice its height.
+  // The pitch of a single row and the height of a single slice may be omitted.
   const std::size_t least = side.x_bytes + box.WidthInBytes;
   const std::size_t pitch =
       side.pitch == 0 && box.Height <= 1 && box.Depth <= 1 ? least : side.pitch;
@@ -162,7 +162,7 @@ CUresult copy_box(const Call& how, const CUDA_MEMCPY3D* p, CUstream stream) {
   return copy_box(how, *p, stream);
 }
 
-// Contexts say which devices the memory is on, which its addresses say too.
+// The contexts are ignored: the addresses determine the devices.
 CUresult copy_peer_box(const Call& how, const CUDA_MEMCPY3D_PEER* p, CUstream stream) {
   if (p == nullptr) return call(how.name, Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
   static_assert(sizeof(CUDA_MEMCPY3D_PEER) == sizeof(CUDA_MEMCPY3D));

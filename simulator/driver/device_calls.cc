@@ -1,4 +1,4 @@
-// Starting the driver, its devices and their properties.
+// Starting the driver; devices and their properties.
 #include <cudaProfiler.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
       *value = Runtime::get().settings.profile->compute_capability() >= 90;
       return cudaSuccess;
     }
-    // What the runtime has no names for.
+    // Attributes that the runtime API does not have.
     const bool of_streams = which == CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS ||
                             which == CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR;
     if (of_streams && value != nullptr) {
@@ -134,7 +134,7 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute which, CUdevi
   });
 }
 
-// Which parts of a device a context may be kept to: none.
+// Execution affinity of contexts is not supported.
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType /*type*/,
                                         CUdevice device) {
   return about_device("cuDeviceGetExecAffinitySupport", device, [&] {

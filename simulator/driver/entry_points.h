@@ -1,24 +1,25 @@
-// The entry points of the driver API, by name: for cuGetProcAddress, cudaGetDriverEntryPoint and
-// libcuda.so.1, which all hand out the same.
+// The entry points of the driver API, by name. cuGetProcAddress, cudaGetDriverEntryPoint and
+// libcuda.so.1 all return these.
 #pragma once
 
 namespace lockstep::driver {
 
 struct EntryPoint {
   const char* name;  // "cuMemAlloc"
-  // 3020: the first of CUDA, as cuDriverGetVersion numbers it, in which it was as it is.
+  // The first version of CUDA with this variant, as cuDriverGetVersion numbers it: 3020.
   int version;
   const char* exported;  // "cuMemAlloc_v2"
   void* function;
-  void* per_thread;  // the same where the stream 0 is the calling thread's own
+  void* per_thread;  // the variant in which stream 0 is the calling thread's own
 };
 
 enum class Search { kFound, kUnknownName, kVersionTooLow };
-// The newest of a name that `version` has. `per_thread`: for per-thread default streams.
+// Finds the newest variant of a name that `version` has. `per_thread`: for per-thread default
+// streams.
 Search find_entry_point(const char* name, int version, bool per_thread, void** function);
 
-// By the name under which libcuda.so.1 exports it, which may end in _ptsz or _ptds; nullptr when it
-// is not simulated.
+// Finds a function by the name that libcuda.so.1 exports, which may end in _ptsz or _ptds; nullptr
+// if it is not simulated.
 void* find_exported(const char* name);
 
 }  // namespace lockstep::driver

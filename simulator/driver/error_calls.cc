@@ -16,7 +16,7 @@ const char* name_of(CUresult result) {
   return nullptr;
 }
 
-// The runtime has a text for each number that both have.
+// The text of a result that only the driver API has; the runtime has texts for the others.
 const char* own_text(CUresult result) {
   switch (result) {
     case CUDA_ERROR_CONTEXT_ALREADY_CURRENT: return "context already current";

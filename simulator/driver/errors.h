@@ -1,4 +1,4 @@
-// What the results of the driver API are called.
+// The names and texts of driver API results.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@ struct ErrorText {
   const char* text = "";
   bool known = true;
 };
-// `known` is false for a number that is none.
+// `known` is false if the number is no result.
 ErrorText text_of(CUresult result);
 
 }  // namespace lockstep::driver

@@ -1,4 +1,4 @@
-// Functions of the driver API that the runtime API has too: same arguments, other types.
+// Functions of the driver API that the runtime API has, too, with other argument types.
 //
 //   Forward<"cuStreamQuery", Needs::kContext, decltype(cuStreamQuery), &cudaStreamQuery>::run
 //
@@ -13,8 +13,8 @@
 
 namespace lockstep::driver {
 
-// An argument of the driver API in the runtime's type. Enumerators have the same numbers in both,
-// structures the same members; a device address is a pointer.
+// Converts an argument of the driver API to the runtime's type. Enumerators have the same numbers
+// in both APIs, and structures the same members. A device address is a pointer.
 template <class To, class From>
 To same(From from) {
   if constexpr (std::is_same_v<From, CUmemLocation>) {

@@ -1,4 +1,4 @@
-// What can be asked and set about a function or kernel; occupancy.
+// Attributes of functions and kernels; occupancy.
 #include <algorithm>
 
 #include "simulator/driver/code.h"
@@ -59,7 +59,7 @@ CUresult attribute(int* value, CUfunction_attribute which, const void* function)
   }
 }
 
-// Runs `ask()`, which asks the runtime about the function behind a handle.
+// Runs `ask()`, which queries the runtime about the function of a handle.
 template <class Ask>
 CUresult about(const char* name, const void* function, Ask&& ask) {
   return call(name, Needs::kContext, [&] {
@@ -67,7 +67,7 @@ CUresult about(const char* name, const void* function, Ask&& ask) {
   });
 }
 
-// In the context of another device than the current one, for which the kernel is loaded.
+// Runs `ask()` with another device, for which the kernel is loaded, as the current one.
 template <class Ask>
 CUresult on_device(const char* name, const void* function, CUdevice device, Ask&& ask) {
   return locked(name, Needs::kDriver, [&](Runtime& r, Device&) {
@@ -148,7 +148,7 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* o
                [&] { return cudaFuncGetParamInfo(kernel, index, offset, size); });
 }
 
-// Code is loaded whole.
+// Code is always loaded completely.
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return about("cuFuncIsLoaded", function, [&] {
     if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -184,8 +184,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction 
   });
 }
 
-// The largest block, a multiple of a warp, with which most threads are on a multiprocessor at once,
-// and the blocks that fill the device with it. As cuda_runtime.h has it for the runtime.
+// The largest block size, a multiple of a warp, with the most resident threads on a multiprocessor,
+// and the number of such blocks that fill the device. Same algorithm as in cuda_runtime.h.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best_block,
                                                    CUfunction function,
                                                    CUoccupancyB2DSize shared_of_block,

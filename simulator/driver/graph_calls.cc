@@ -1,9 +1,9 @@
-// Graphs: calls that are not the runtime's under another name (forward.h).
+// Graph functions that are not in the runtime API under another name (forward.h).
 #include "simulator/driver/call.h"
 
 using namespace lockstep::driver;
 
-// Variants of one name, before edges had data.
+// Variants from before edges had data.
 namespace lockstep::driver {
 CUresult graph_edges_1(CUgraph graph, CUgraphNode* from, CUgraphNode* to, std::size_t* count) {
   return forward("cuGraphGetEdges",
@@ -36,7 +36,7 @@ CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long
               [&] { return cudaGraphInstantiateWithFlags(exec, graph, flags); });
 }
 
-// The context's device has the condition.
+// The condition belongs to the context's device.
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph,
                                         CUcontext /*context*/, unsigned default_value,
                                         unsigned flags) {

@@ -1,6 +1,7 @@
-// libcuda.so.1: the names of the driver API (libcuda.awk), led to the functions in the simulated
-// libcudart.so.13, so that there is one simulated GPU in a process whichever API it is reached by.
-// Beside another libcudart.so.13 the dynamic linker does not load it: that has no LOCKSTEP_1.
+// libcuda.so.1: exports the names of the driver API (libcuda.awk) and redirects them to the
+// simulated libcudart.so.13. So a process has one simulated GPU, whichever API it uses. The dynamic
+// linker does not load this library together with another libcudart.so.13, which lacks the version
+// LOCKSTEP_1.
 #include <cstddef>
 
 extern "C" {
@@ -14,7 +15,7 @@ void lockstepStandIn(const void* address) __attribute__((weak));
 extern __attribute__((visibility("hidden"))) void* lockstep_slots[];
 extern __attribute__((visibility("hidden"))) const char* const lockstep_names[];
 
-// Where the names go that are not simulated.
+// The target of names that are not simulated.
 __attribute__((visibility("hidden"))) int lockstep_refuse_driver_call(int number) {
   return lockstepUnsupportedDriverCall(lockstep_names[number]);
 }
@@ -24,7 +25,7 @@ __attribute__((visibility("hidden"))) int lockstep_refuse_driver_call(int number
 namespace {
 
 __attribute__((constructor)) void fill_slots() {
-  // Findings name the code that calls this library.
+  // Findings must name the code that calls this library.
   lockstepStandIn(reinterpret_cast<const void*>(&fill_slots));
   for (std::size_t i = 0; lockstep_names[i] != nullptr; ++i) {
     if (void* const function = lockstepDriverEntryPoint(lockstep_names[i]))

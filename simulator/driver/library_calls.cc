@@ -1,4 +1,4 @@
-// Libraries: device code for whichever context uses it; and its kernels.
+// Libraries (device code for any context) and their kernels.
 #include "simulator/driver/code.h"
 
 using namespace lockstep::driver;
@@ -14,8 +14,8 @@ cudaLibraryOption* own(CUlibraryOption* options) {
   return static_cast<cudaLibraryOption*>(static_cast<void*>(options));
 }
 
-// The name that is not there is another error here than in the runtime's functions for kernels that
-// nvcc has registered.
+// A missing name is a different error here than in the runtime's functions for kernels that nvcc
+// has registered.
 CUresult found(cudaError_t error) {
   return error == cudaErrorSymbolNotFound ? CUDA_ERROR_NOT_FOUND : result_of(error);
 }
@@ -73,7 +73,8 @@ CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary
   });
 }
 
-// The library as it is in the current context. Its handle is its code (api/library_calls.cc).
+// The module of the library in the current context. The library's handle is its code
+// (api/library_calls.cc).
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   return locked("cuLibraryGetModule", Needs::kContext, [&](Runtime& r, Device&) {
     auto* const binary = reinterpret_cast<lockstep::runtime::FatBinary*>(library);

@@ -1,5 +1,5 @@
-// The linker: pieces of PTX become one piece of code (linked_code.h), which is linked when it is
-// loaded.
+// The linker: combines pieces of PTX into one piece of code (linked_code.h). It is linked when it
+// is loaded.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 struct Linker {
   JitOptions jit;
   std::vector<std::string> texts;
-  std::string linked;  // what cuLinkComplete has given the program: then it takes nothing more
+  std::string linked;  // the result of cuLinkComplete; no more input is accepted after it
 };
 
 // Guarded by the device lock.
@@ -66,8 +66,8 @@ CUresult add_fat_binary(Runtime& r, const char* function, const std::string& byt
   return CUDA_SUCCESS;
 }
 
-// `name` may say that it is the device runtime's library: of that nothing is simulated, and what
-// calls into it is refused by name.
+// `name` may identify the library of the device runtime. It is not simulated, and calls into it are
+// refused by name.
 CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType type,
              const std::string& bytes, std::string_view name) {
   constexpr std::uint32_t kContainerMagic = 0xba55ed50;
@@ -79,7 +79,7 @@ CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType ty
     return CUDA_SUCCESS;
   }
   if (magic == kContainerMagic) return add_fat_binary(r, function, bytes, linker);
-  // Linked code is machine code that nothing can be linked to, as cuLinkComplete gives it on a GPU.
+  // Linked code is machine code, to which nothing can be linked, as with cuLinkComplete on a GPU.
   if (bytes.size() >= 32 && lockstep::runtime::is_linked(bytes.data())) {
     r.explain(function, "what cuLinkComplete has given cannot be linked again");
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
@@ -126,8 +126,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
   });
 }
 
-// Loads the linked code once, so that a link error is returned by this call. A link without any
-// input succeeds.
+// Loads the linked code once, so that this call returns link errors. A link without input succeeds.
 CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
   return about_link("cuLinkComplete", state, [&](Runtime& r, Device& d, Linker& linker) {
     if (code == nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -1,5 +1,5 @@
-// Stream memory operations: values that a stream writes to memory or waits for there, and the nodes
-// of graphs that do so.
+// Stream memory operations: values that a stream writes to memory or waits for in memory, and the
+// graph nodes for them.
 #include <algorithm>
 #include <mutex>
 
@@ -20,8 +20,8 @@ using lockstep::runtime::Work;
 
 namespace {
 
-// Whatever fails, what comes next in the stream would not wait for it: that is an error of the
-// program's, not information.
+// If this fails, later operations of the stream do not wait. So a failure is an error of the
+// program, not information.
 CUresult put_operations(const char* function, CUstream stream, unsigned count,
                         const CUstreamBatchMemOpParams* operations, unsigned flags) {
   return call(
@@ -127,7 +127,7 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode* node, CUgraph graph, const CUgrap
       });
 }
 
-// The operations that it gives are the node's own.
+// The returned operations belong to the node.
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
   return locked("cuGraphBatchMemOpNodeGetParams", Needs::kContext, [&](Runtime&, Device&) {
     GraphNode* const n = graphs().find(node);

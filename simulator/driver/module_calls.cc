@@ -22,8 +22,8 @@ std::list<Module>& modules() {
 
 CUmodule handle_of(Module& module) { return reinterpret_cast<CUmodule>(&module); }
 
-// Loads code into the current context. `bytes`: a file's, which `code` lies in, or nullptr; they
-// are taken.
+// Loads code into the current context. `bytes`: the contents of the file that contains `code`,
+// moved into the module, or nullptr.
 CUresult load(Runtime& r, Device& d, const char* function, const void* code, std::string* bytes,
               const CodeLimits& limits, CUmodule* result) {
   cudaError_t error = cudaSuccess;
@@ -72,7 +72,7 @@ CUresult about(const char* function, CUmodule handle, Body&& body, Loads loads =
         Module* const module = find_module(handle);
         if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
         const int device = module->context->device;
-        // A library's is loaded when something of it is first asked for.
+        // A library is loaded when something in it is first requested.
         if (const cudaError_t error = r.modules.load(r, *module->binary, device);
             error != cudaSuccess)
           return result_of(error);
@@ -150,7 +150,7 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
         if (module == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
         if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
         if (bytes.size() < 16) return CUDA_ERROR_INVALID_IMAGE;
-        // Stays when the strings are swapped: it is longer than any that lies in place.
+        // Remains valid when the strings are swapped: the string is too long to be stored in place.
         const char* const code = bytes.data();
         return load(r, d, "cuModuleLoad", code, &bytes, {}, module);
       },

@@ -1,5 +1,5 @@
-// Multicast objects: one address for memory of several devices. Kernels reach them by multimem
-// alone.
+// Multicast objects: one address for memory of several devices. Kernels access them by multimem
+// instructions only.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -62,14 +62,14 @@ CUresult check(Runtime& r, const char* function, const CUmulticastObjectProp* p)
   return CUDA_SUCCESS;
 }
 
-// Binds memory of a device; the object has it of each of its devices once at any place.
+// Binds memory of a device. At each place, the object can have memory of each device once.
 CUresult bind(Runtime& r, CUmemGenericAllocationHandle object, const Multicast::Binding& b) {
   Multicast* const m = virtual_memory().find_multicast(object);
   if (m == nullptr || b.bytes == 0 || b.offset % kGranularity != 0 || b.bytes % kGranularity != 0 ||
       b.memory_offset % kGranularity != 0 || b.offset > m->properties.size ||
       b.bytes > m->properties.size - b.offset)
     return CUDA_ERROR_INVALID_VALUE;
-  // Nothing is bound before all devices are there.
+  // Memory can be bound only after all devices were added.
   if (m->devices.size() != m->properties.numDevices ||
       std::find(m->devices.begin(), m->devices.end(), b.device) == m->devices.end())
     return CUDA_ERROR_INVALID_DEVICE;

@@ -1,4 +1,4 @@
-// What can be asked about an address.
+// Queries about an address.
 #include "simulator/driver/call.h"
 
 using namespace lockstep::driver;
@@ -36,7 +36,7 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
       if (!is_for_host(a)) return CUDA_ERROR_INVALID_VALUE;
       return put<void*>(result, pointer(address));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put<int>(result, 1);  // every copy has happened when it returns
+      return put<int>(result, 1);  // every copy is complete when it returns
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: return put<unsigned long long>(result, a.id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return put<int>(result, a.kind == Kind::kManaged);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put<int>(result, a.device);
@@ -58,7 +58,7 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
   }
 }
 
-// Of an address that is none of CUDA's.
+// The result for an address that CUDA does not know.
 CUresult answer_nothing(CUpointer_attribute which, void* result) {
   switch (which) {
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put<int>(result, -2);

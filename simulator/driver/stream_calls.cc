@@ -20,7 +20,7 @@ CUresult create(const char* function, CUstream* stream, unsigned flags, int prio
 }  // namespace
 
 namespace lockstep::driver {
-// A stream that was created is of a context, whatever the thread's is.
+// A created stream belongs to a context, whichever context the thread has.
 CUresult capture_info_3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                         CUgraph* graph, const CUgraphNode** dependencies,
                         const CUgraphEdgeData** data, std::size_t* count) {
@@ -32,12 +32,12 @@ CUresult capture_info_3(CUstream stream, CUstreamCaptureStatus* status, cuuint64
                                     reinterpret_cast<const cudaGraphEdgeData**>(data), count);
   });
 }
-// The version that returns no data of edges.
+// The version without edge data in the results.
 CUresult capture_info_2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                         CUgraph* graph, const CUgraphNode** dependencies, std::size_t* count) {
   return capture_info_3(stream, status, id, graph, dependencies, nullptr, count);
 }
-// The version that takes no data of edges.
+// The version without edge data as a parameter.
 CUresult update_dependencies_1(CUstream stream, CUgraphNode* dependencies, std::size_t count,
                                unsigned flags) {
   return call("cuStreamUpdateCaptureDependencies", Needs::kContext, [&] {
@@ -55,7 +55,7 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priori
   return create("cuStreamCreateWithPriority", stream, flags, priority);
 }
 
-// Of a default stream the current context.
+// For a default stream: the current context.
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
   return locked("cuStreamGetCtx", Needs::kContext, [&](Runtime& r, Device& d) {
     const auto* const s = r.streams.find_stream(stream, d.ordinal);
@@ -70,7 +70,7 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
   });
 }
 
-// No stream is of a green context: there are none.
+// There are no green contexts, so no stream has one.
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
   if (green != nullptr) *green = nullptr;
   return cuStreamGetCtx(stream, context);

@@ -1,6 +1,6 @@
 // cuTensorMapEncodeTiled, ...Im2col, ...Im2colWide, cuTensorMapReplaceAddress. They refuse what a
-// driver refuses, with its error (golden/tensor_maps), and say why on stderr. Encoding needs a
-// current context, as an H100's driver demands: a thread that has done no work has none.
+// driver refuses, with its error (golden/tensor_maps), and print the reason on stderr. Encoding
+// needs a current context, as on an H100: a thread that has made no CUDA call has none.
 #include <cuda.h>
 
 #include <cstddef>
@@ -27,7 +27,7 @@ CUresult finish(const char* function, const TensorMap& map, CUtensorMap* to) {
   return CUDA_SUCCESS;
 }
 
-// What both kinds of map have in common; arrays are as long as the rank says.
+// The parts shared by both kinds of map. Arrays have as many elements as the rank requires.
 TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes,
                  const cuuint64_t* strides, const cuuint32_t* steps,
                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,

@@ -1,5 +1,5 @@
-// Virtual memory management: reserved addresses, memory that lies nowhere yet, multicast objects,
-// and which of them is behind which addresses. Guarded by the device lock.
+// Virtual memory management: reserved addresses, physical memory, multicast objects, and the
+// mappings between them. Guarded by the device lock.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace lockstep::driver {
 // As on every device since sm_70.
 constexpr std::size_t kGranularity = std::size_t{2} << 20;
 
-// Physical memory (cuMemCreate). It lives while the program holds it or it is mapped.
+// Physical memory (cuMemCreate). It exists while the program holds it or it is mapped.
 struct Physical {
   std::size_t bytes = 0;
   CUmemAllocationProp properties{};
   unsigned held = 1;
   bool mapped = false;
-  std::vector<std::byte> contents;  // while it is not mapped, if it was
+  std::vector<std::byte> contents;  // its contents while it is not mapped
   int device() const { return properties.location.id; }
 };
 
@@ -32,7 +32,7 @@ struct Mapping {
 
 // A multicast object (cuMulticastCreate).
 struct Multicast {
-  // Memory of a device: by its handle, or by its address.
+  // Memory of a device, given by its handle or by its address.
   struct Binding {
     int device = 0;
     std::size_t offset = 0, bytes = 0;  // in the object
@@ -61,8 +61,8 @@ struct VirtualMemory {
     const auto it = multicast.find(handle);
     return it == multicast.end() ? nullptr : it->second.get();
   }
-  // Runs body(address, mapping) for the mappings that make up the range; false, and nothing is run,
-  // where they do not.
+  // Calls body(address, mapping) for the mappings that make up the range. Returns false, without a
+  // call, if mappings do not cover exactly the range.
   template <class Body>
   bool for_each(memory::Address address, std::size_t bytes, Body&& body) {
     memory::Address at = address;
@@ -81,9 +81,10 @@ struct VirtualMemory {
 };
 VirtualMemory& virtual_memory();
 
-// Has kernels find what is bound to the objects that are mapped, after any change of either.
+// Updates the addresses that kernels use for mapped objects. Call after any change of a binding or
+// a mapping.
 void refresh_multicast(Runtime& r);
-// Forgets an object that nobody holds and that is mapped nowhere.
+// Removes an object that is neither held nor mapped.
 void drop_multicast(CUmemGenericAllocationHandle handle);
 
 }  // namespace lockstep::driver

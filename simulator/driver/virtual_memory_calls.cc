@@ -1,5 +1,4 @@
-// Virtual memory management: reserved addresses, memory that lies nowhere yet, and the one behind
-// the other.
+// Virtual memory management: reserving addresses, creating physical memory, and mapping it.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -141,8 +140,8 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
   });
 }
 
-// Until then what is mapped cannot be reached. All devices lie in one window and may reach what one
-// may.
+// Mapped memory is inaccessible until this call. All devices share one window, so access for one
+// device is access for all.
 CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* descriptions,
                         std::size_t count) {
   return locked("cuMemSetAccess", Needs::kDriver, [&](Runtime& r, Device&) {
@@ -164,7 +163,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
       Physical& p = *state().find(mapping.handle);
       r.memory->back(at, mapping.bytes, p.device());
       if (p.contents.empty()) return;
-      // Nobody knows any more which of it was written.
+      // Which bytes were written is no longer known.
       std::memcpy(r.memory->host(*r.memory->find(at), at), p.contents.data(), p.contents.size());
       r.memory->mark_written(at, p.contents.size());
       p.contents.clear();

@@ -1,4 +1,4 @@
-// A block of memory as copies and fills name it: slices of rows of bytes.
+// A block of memory as copies and fills use it: slices of rows of bytes.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace lockstep::memory {
 
-// `depth` slices of `height` rows of `width` bytes. Rows begin `pitch` bytes apart and slices
-// `slice` bytes. Rows do not overlap one another.
+// `depth` slices of `height` rows of `width` bytes. Rows start `pitch` bytes apart, slices `slice`
+// bytes apart. Rows do not overlap.
 struct Box {
   Address begin = 0;
   std::uint64_t width = 0, height = 1, depth = 1;
@@ -17,7 +17,7 @@ struct Box {
 
   static Box line(Address begin, std::uint64_t bytes) { return {begin, bytes, 1, 1, bytes, bytes}; }
   bool empty() const { return width == 0 || height == 0 || depth == 0; }
-  // Rows that touch are one row, and so are slices: a box without gaps is a line.
+  // The box with adjacent rows, and adjacent slices, merged. A box without gaps becomes one line.
   Box merged() const {
     Box b = *this;
     if (b.height > 1 && b.pitch == b.width) {
@@ -37,7 +37,7 @@ struct Box {
   }
   // The address behind the last byte.
   Address end() const { return begin + (depth - 1) * slice + (height - 1) * pitch + width; }
-  // Whether some of `size` bytes at `at` lie in it.
+  // Whether the box contains any of `size` bytes at `at`.
   bool holds_any(Address at, std::uint64_t size) const {
     if (empty() || size == 0 || at >= end() || at + size <= begin) return false;
     // The first slice and row that end behind `at`.
@@ -64,7 +64,7 @@ struct Box {
     }
     return false;
   }
-  // Whether every byte of `other`, a line, lies in this line.
+  // Whether this line contains every byte of the line `other`.
   bool covers_line(const Box& other) const {
     return height == 1 && depth == 1 && other.height == 1 && other.depth == 1 &&
            begin <= other.begin && other.end() <= end();

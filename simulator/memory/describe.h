@@ -1,4 +1,4 @@
-// Words for an allocation, the same in every message.
+// Descriptions of allocations, the same in every message.
 #pragma once
 
 #include <string>
@@ -10,9 +10,8 @@ namespace lockstep::memory {
 // "1 byte", "2 bytes"
 std::string bytes(std::uint64_t count);
 
-// "cudaMalloc #3 (4096 bytes)", "'weights' (64 bytes, __device__ variable)", or, where kernels may
-// touch a part of it only (lockstepNameBuffer),
-// "'y' (40 bytes within cudaMalloc #3 of 168 bytes)".
+// "cudaMalloc #3 (4096 bytes)", "'weights' (64 bytes, __device__ variable)". If kernels may access
+// only a part of it (lockstepNameBuffer): "'y' (40 bytes within cudaMalloc #3 of 168 bytes)".
 std::string describe(const Allocation& a);
 
 }  // namespace lockstep::memory

@@ -20,19 +20,19 @@ namespace {
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMinGap =
-    64 * 1024;  // also keeps the shadow pages of two allocations apart (32 KiB a page)
+    64 * 1024;  // also separates the shadow pages of two allocations (32 KiB for each page)
 constexpr std::uint64_t kMaxGap = 256 << 20;
 
-// Hints only, for addresses that are the same in every run; free in an ordinary process and under
-// AddressSanitizer, and where they are taken the system chooses others.
+// Hints that make addresses equal in every run. They are free in an ordinary process and under
+// AddressSanitizer. If they are in use, the system chooses others.
 constexpr Address kUserHint = 0x120000000000;
 constexpr Address kAliasHint = 0x200000000000;
 constexpr Address kWrittenHint = 0x280000000000;
 constexpr Address kRaceHint = 0x300000000000;
 constexpr Address kGenericHint = 0x118000000000;
 
-// ThreadSanitizer leaves a program too few addresses for the largest windows, and ends one that
-// asks for them.
+// ThreadSanitizer leaves a program too few addresses for the largest windows, and kills a program
+// that requests them.
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kMaxSpan = 64 * kGiB;
 #else
@@ -47,17 +47,18 @@ std::uint64_t gap_for(std::uint64_t size) {
 
 void* at(Address address) { return reinterpret_cast<void*>(address); }
 
-// Virtual addresses only: nothing is charged until touched. nullptr when the system refuses.
+// Reserves virtual addresses. No memory is used until it is accessed. Returns nullptr if the system
+// refuses.
 void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
   void* p = mmap(at(hint), bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   madvise(p, bytes,
-          MADV_DONTDUMP);  // a core file of a crashing host program must not hold the window
+          MADV_DONTDUMP);  // a core file of a crashing host program must not contain the window
   madvise(p, bytes, MADV_NOHUGEPAGE);  // sparse use must stay sparse
   return p;
 }
 
-// Whole pages.
+// A range of whole pages.
 struct PageRange {
   Address from = 0, to = 0;
 
@@ -65,9 +66,10 @@ struct PageRange {
     return {round_down(reinterpret_cast<Address>(first), kPage),
             round_up(reinterpret_cast<Address>(last), kPage)};
   }
-  // Returns the pages to the system. They read as zeros.
+  // Returns the pages to the system. They read as zeros afterwards.
   void drop() const { madvise(at(from), to - from, MADV_DONTNEED); }
-  // Whether at least half of the pages are in memory. Not asked, and false, of a few or very many.
+  // Whether at least half of the pages are resident. Returns false without a check for few or very
+  // many pages.
   bool is_mostly_resident() const {
     constexpr std::uint64_t kFew = 16, kMany = 1 << 21;  // 64 KiB, 8 GiB
     const std::uint64_t pages = (to - from) / kPage;
@@ -105,7 +107,7 @@ void zero(const std::vector<PageRange>& ranges, unsigned threads) {
 DeviceMemory::DeviceMemory() {
   for (std::uint64_t span : {1024 * kGiB, 256 * kGiB, 64 * kGiB, 16 * kGiB}) {
     if (span > kMaxSpan || !reserve(span)) continue;
-    // One more 4 GiB than the two windows need, so that both can be aligned to 4 GiB.
+    // 4 GiB more than the two windows need, so that both can be aligned to 4 GiB.
     const std::uint64_t generic = 12 * kGiB;
     void* p = map_addresses(kGenericHint, generic, PROT_NONE);
     if (p == nullptr) break;
@@ -162,7 +164,7 @@ bool DeviceMemory::reserve(std::uint64_t span) {
   return true;
 }
 
-// A free stretch of `length` in [from, to). Forgets the freed allocations that lie in it.
+// Finds a free range of `length` in [from, to). Forgets the freed allocations in it.
 bool DeviceMemory::find_room(Address from, Address to, std::uint64_t length, Address* room) {
   Address candidate = from;
   auto it = records_.upper_bound(candidate);
@@ -207,8 +209,8 @@ std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size,
   auto record = std::make_unique<Record>();
   record->room_begin = room;
   record->room_end = room + length;
-  // Aligned as asked and no better, so that code which relies on more shows: an odd multiple of the
-  // alignment.
+  // Aligned as requested and no better, so that code which relies on more fails: an odd multiple of
+  // the alignment.
   record->allocation.base =
       round_up(room + gap, aligned) + (whole_pages || alignment >= kPage ? 0 : alignment);
   return record;
@@ -278,9 +280,9 @@ const Allocation* DeviceMemory::allocate_at(Address base, std::uint64_t size, in
   return result;
 }
 
-// One sparse file behind the whole window serves every host-visible allocation, seen at both of its
-// addresses. It is made when first needed, so that a process that forks before shares none of it
-// with its children.
+// One sparse file behind the whole window holds every host-visible allocation, mapped at both of
+// its addresses. It is created when first needed, so that a process that forks earlier shares
+// nothing with its children.
 bool DeviceMemory::open_host_file() {
   if (host_file_ >= 0) return true;
   host_file_ = memfd_create("lockstep-host-visible", MFD_CLOEXEC);
@@ -307,7 +309,7 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
 
 bool DeviceMemory::separate_host_file() {
   if (host_file_ < 0) return true;
-  // The other process's descriptor stays open: its memory is mapped until it is mapped anew.
+  // The other process's descriptor stays open, since its memory is mapped until it is mapped again.
   host_file_ = -1;
   if (!open_host_file()) return false;
   for (const auto& [base, record] : records_) {
@@ -321,9 +323,8 @@ bool DeviceMemory::separate_host_file() {
   return true;
 }
 
-// Afterwards the allocation's pages and its shadow's cost nothing and hold zeros. Rooms are a page
-// table's worth apart from their neighbours' (kMinGap), so that rounding out to whole pages touches
-// nobody else's.
+// Afterwards the pages of the allocation and of its shadow use no memory and read as zeros. Rooms
+// are at least kMinGap apart, so rounding to whole pages affects no other allocation.
 void DeviceMemory::give_back(const Allocation& a) {
   const Address begin = round_down(a.base, kPage), end = round_up(a.base + a.size, kPage);
   void* alias = at(begin + static_cast<Address>(delta_));
@@ -444,7 +445,7 @@ DeviceMemory::Neighbours DeviceMemory::neighbours(Address address) const {
 
 bool DeviceMemory::name_buffer(Address begin, std::uint64_t size, std::string name) {
   std::lock_guard lock(mutex_);
-  // A buffer of no bytes may stand at the very end of its allocation.
+  // A buffer of no bytes may lie at the very end of its allocation.
   Record* record = const_cast<Record*>(record_at(begin));
   if (record == nullptr && size == 0 && begin != 0)
     record = const_cast<Record*>(record_at(begin - 1));

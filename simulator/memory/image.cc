@@ -11,7 +11,7 @@
 namespace lockstep::memory {
 namespace {
 
-// An index along one dimension after the address mode, or -1: outside.
+// The index along one dimension after applying the address mode; -1: outside.
 std::int64_t settle(std::int64_t i, std::uint32_t extent, AddressMode mode) {
   const auto n = static_cast<std::int64_t>(extent);
   switch (mode) {
@@ -31,21 +31,21 @@ double as_coordinate(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? 0.0 : static_cast<double>(x);
 }
 
-// Far more than any extent; NaN goes to 0.
+// Clamps to far more than any extent. NaN becomes 0.
 std::int64_t floor_index(double x) {
   return x != x ? 0 : static_cast<std::int64_t>(std::floor(std::clamp(x, -1e12, 1e12)));
 }
 
-// What one dimension contributes: one index, or two and how far the place is from the first to the
-// second, in steps of 1/256.
+// The contribution of one dimension: one index, or two indices and the position between them in
+// steps of 1/256.
 struct Axis {
   std::int64_t index[2] = {0, 0};
   int fraction = 0;
   int count = 1;
 };
 
-// The coordinate in elements. A normalised one is cut to 21 bits behind the point first; of one
-// that repeats, whole turns are left out.
+// Converts a coordinate to elements. A normalised coordinate is first truncated to 21 bits after
+// the point. With wrapping, whole turns are removed.
 double in_elements(const Texture& t, AddressMode mode, std::uint32_t extent, float coordinate) {
   double x = as_coordinate(coordinate);
   if (!t.normalized_coordinates) return x;
@@ -57,7 +57,7 @@ double in_elements(const Texture& t, AddressMode mode, std::uint32_t extent, flo
 
 Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordinate) {
   Axis axis;
-  // Wrapping and mirroring are for normalised coordinates; otherwise they clamp
+  // Wrapping and mirroring apply to normalised coordinates only; other coordinates clamp
   // (cudaTextureDesc::addressMode).
   AddressMode mode = t.address[static_cast<std::size_t>(dimension)];
   if (!t.normalized_coordinates && (mode == AddressMode::kWrap || mode == AddressMode::kMirror))
@@ -73,7 +73,7 @@ Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordi
   const auto steps = static_cast<std::int64_t>(std::floor(centred * 256 + 0.5));
   const std::int64_t first = steps >> 8;
   axis.fraction = static_cast<int>(steps & 255);
-  // Between an element and itself there is no way to go.
+  // Both indices are the same element, so the fraction does not matter.
   if (mode == AddressMode::kClamp && (first < 0 || first >= static_cast<std::int64_t>(extent) - 1))
     axis.fraction = 0;
   axis.index[0] = settle(first, extent, mode);
@@ -89,8 +89,8 @@ Address address_of(const Image& image, const std::int64_t index[3]) {
 }
 
 // The weights of the 2, 4 or 8 elements around a place, [z][y][x], in steps of 1/256. Products are
-// rounded so that the sum stays 256: of x and z, or x and y, the far corner is rounded and the
-// others make up what is left; y divides them once more where there are three dimensions.
+// rounded so that the sum stays 256: of x and z (or x and y) the far corner is rounded, and the
+// others get the rest. With three dimensions, y divides these weights again.
 void weigh(const Axis axes[3], int weights[2][2][2]) {
   const int x = axes[0].fraction, y = axes[1].fraction, z = axes[2].fraction;
   const int other = axes[2].count == 1 ? y : z;
@@ -131,7 +131,7 @@ Sample combine(const Texture& t, const Axis axes[3], std::uint32_t layer) {
   return result;
 }
 
-// Bits of the f32 for those of an f16. A NaN that signals goes on to do so.
+// Converts the bits of an f16 to those of an f32. A signalling NaN stays signalling.
 std::uint32_t from_half(std::uint16_t half) {
   if ((half & 0x7c00) == 0x7c00)
     return (half & 0x8000u) << 16 | 0x7f800000u | (half & 0x3ffu) << 13;
@@ -140,17 +140,17 @@ std::uint32_t from_half(std::uint16_t half) {
 
 constexpr std::uint32_t kNotANumber = 0x7fffffff;
 
-// 2^n as a double, for n from -1022 to 1023: no call of ldexp for each element.
+// 2^n as a double, for n from -1022 to 1023, without a call of ldexp for each element.
 double power_of_two(int n) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
 }
-// The n for which |x| is in [2^(n - 1), 2^n), as frexp() gives it. x is neither 0 nor subnormal, as
-// a double, nor without end.
+// The n for which |x| is in [2^(n - 1), 2^n), as frexp() returns it. x must not be 0, subnormal (as
+// a double), infinite or NaN.
 int exponent_above(double x) {
   return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff) - 1022;
 }
 
-// The channel `c` of the border's colour, as an element of the format would give it.
+// Channel `c` of the border colour, as an element of the format would return it.
 std::uint32_t border_channel(const Texture& t, std::size_t c) {
   const Format& format = t.image.format;
   if (static_cast<int>(c) >= format.channels) return 0;
@@ -160,7 +160,7 @@ std::uint32_t border_channel(const Texture& t, std::size_t c) {
   }
   const auto bits = std::bit_cast<std::uint32_t>(t.border[c]);
   if (format.kind == ChannelKind::kFloat || format.bits == 32) return bits;
-  const int up = 32 - format.bits;  // of integers the colour's bits are taken, as many as there are
+  const int up = 32 - format.bits;  // for integers, the lowest `bits` bits of the colour are used
   return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << up) >> up)
                    : bits << up >> up;
 }
@@ -169,8 +169,9 @@ float without_subnormals(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x;
 }
 
-// A sum of floats of `digits` binary digits: all are cut to four digits more than the largest has,
-// added up, and the sum is rounded to nearest, ties away from zero. Found on an H100.
+// A weighted sum of floats with `digits` binary digits: all are truncated to four digits more than
+// the largest one has, added, and the sum is rounded to nearest, ties away from zero. Determined on
+// an H100.
 std::uint32_t mix(const float values[], const int weights[], int count, int digits) {
   float largest = 0, endless = 0;
   bool negative = true;
@@ -192,7 +193,7 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i)
     sum += weights[i] * static_cast<std::int64_t>(static_cast<double>(values[i]) * units);
-  // In units of 2^(unit - 8). As many digits are left as the format has.
+  // In units of 2^(unit - 8), with as many digits left as the format has.
   const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   const int least = digits == 11 ? -24 : -149;  // the smallest subnormal's exponent
   const int drop =
@@ -202,9 +203,9 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   return std::bit_cast<std::uint32_t>(static_cast<float>(sum < 0 ? -rounded : rounded));
 }
 
-// A sum of integer channels that are read as floats in [0, 1] or [-1, 1]: those of 16 bits, and of
-// 8 widened to 16, are mixed and rounded to 16 bits again. Of signed bytes this is not quite what
-// silicon does: a result in twenty is off by one.
+// A weighted sum of integer channels that are read as floats in [0, 1] or [-1, 1]. 16-bit channels,
+// and 8-bit channels widened to 16, are mixed and rounded to 16 bits again. For signed bytes this
+// differs slightly from hardware: one result in twenty is off by one.
 std::uint32_t mix_integers(const float values[], const int weights[], int count,
                            const Format& format) {
   const bool is_signed = format.kind == ChannelKind::kSigned;
@@ -254,7 +255,7 @@ const Image* Images::surface(std::uint64_t handle) const {
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read) {
   Texel result{};
   if (format.bits == 32) {
-    // Nothing to widen or to scale: one load that zeroes the channels that are not there.
+    // No widening or scaling is needed: one load that zeroes missing channels.
     const void* const from = at;
     const __m128i all = format.channels == 1   ? _mm_loadu_si32(from)
                         : format.channels == 2 ? _mm_loadl_epi64(static_cast<const __m128i*>(from))
@@ -313,7 +314,7 @@ OnCube face_of(const float direction[3]) {
     result.face = std::signbit(x) ? 1 : 0;
     m = ax, s = std::signbit(x) ? z : -z, t = -y;
   }
-  // No direction at all is the middle of a face, as an H100 has it.
+  // A zero direction is the middle of a face, as on an H100.
   result.at[0] = m == 0 ? 0.5f : (s / m + 1) / 2;
   result.at[1] = m == 0 ? 0.5f : (t / m + 1) / 2;
   return result;
@@ -323,7 +324,7 @@ namespace {
 
 constexpr std::uint32_t kFaces = 6;
 
-// A face of a cube map is a layer of an image of two dimensions.
+// The texture with each face of the cube map as a layer of a two-dimensional image.
 Texture faces_of(const Texture& texture) {
   Texture faces = texture;
   faces.image.cube = false;
@@ -348,8 +349,8 @@ Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t 
   Axis axes[3];
   for (int d = 0; d < image.dimensions; ++d)
     axes[d] = axis_of(texture, d, extents[d], coordinates[d]);
-  // With one dimension the hardware filters in two, at 0 of the second, where a border would lie
-  // half beside the image.
+  // With one dimension the hardware filters in two, at 0 of the second dimension, so half of a
+  // border lies beside the image.
   if (image.dimensions == 1 && texture.linear && texture.address[1] == AddressMode::kBorder)
     axes[1] = axis_of(texture, 1, 1, 0);
   return combine(texture, axes, layer);
@@ -416,7 +417,7 @@ PlaneSample sample_plane(const Texture& t, float x, float y, std::uint32_t layer
   const Axis across = axis_of(t, 0, image.width, x), down = axis_of(t, 1, image.height, y);
   const Address slice =
       image.base + (image.layered ? std::min(layer, image.depth - 1) * image.slice : 0);
-  // As weigh() has it of two dimensions.
+  // As weigh() for two dimensions.
   const int both = (across.fraction * down.fraction + 128) >> 8;
   const int weights[2][2] = {{256 - across.fraction - down.fraction + both, across.fraction - both},
                              {down.fraction - both, both}};
@@ -445,8 +446,8 @@ Texel filter(const Texture& texture, const Sample& sample, const Texel elements[
                                                               : elements[tap][c];
   };
   for (std::size_t c = 0; c < static_cast<std::size_t>(format.channels); ++c) {
-    // A filter that has one element to look at is an operation all the same: it flushes subnormals
-    // and knows one NaN.
+    // A filter over a single element is still an operation: it flushes subnormals and returns a
+    // canonical NaN.
     const bool passes = texture.linear && !sample.integers && format.kind == ChannelKind::kFloat &&
                         format.bits == 32;
     if (sample.count == 1 && !passes) {

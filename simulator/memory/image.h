@@ -1,9 +1,9 @@
-// Arrays, and how textures and surfaces look at them: what the runtime makes of cudaMallocArray and
-// cudaCreateTextureObject, and the engine reads.
+// CUDA arrays, and the textures and surfaces on them. The runtime creates them (cudaMallocArray,
+// cudaCreateTextureObject) and the engine reads them.
 //
-// An array lies in device memory row by row, each of a multiple of 16 bytes: element (x, y, z) at
-// base + z * slice + y * pitch + x * element bytes. Layers are slices. What a fetch gives is that
-// of an NVIDIA H100, bit for bit but for what docs/reference/textures.md names. Source: CUDA C++
+// An array is stored in device memory row by row; a row is a multiple of 16 bytes. Element (x, y,
+// z) is at base + z * slice + y * pitch + x * element bytes. Layers are slices. Fetches return the
+// same bits as an NVIDIA H100, with the exceptions in docs/reference/textures.md. Source: CUDA C++
 // Programming Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX ISA, tex,
 // suld, sust.
 #pragma once
@@ -19,7 +19,7 @@ namespace lockstep::memory {
 
 enum class ChannelKind : std::uint8_t { kSigned, kUnsigned, kFloat };
 
-// Bits of an f16 for the bits of an f32, rounded to nearest even.
+// Converts the bits of an f32 to those of an f16, rounded to nearest even.
 std::uint16_t to_half(std::uint32_t bits);
 
 // An element: up to four channels, all of the same width (8, 16 or 32 bits).
@@ -30,19 +30,19 @@ struct Format {
   int bytes() const { return bits / 8 * channels; }
 };
 
-// A block of elements in memory that a texture or surface looks at.
+// A block of elements in memory that a texture or surface accesses.
 struct Image {
   Address base = 0;
   Format format;
-  std::uint32_t width = 1, height = 1, depth = 1;  // 1 in dimensions that are not there
+  std::uint32_t width = 1, height = 1, depth = 1;  // 1 in missing dimensions
   int dimensions = 1;                              // 1, 2 or 3, layers not counted
   bool layered = false;                            // slices, or rows of a 1-D array, are layers
-  bool cube = false;          // slices are the faces of a cube, six a layer; two dimensions
-  std::uint64_t pitch = 0;    // bytes from row to row
-  std::uint64_t slice = 0;    // bytes from slice to slice
-  Address allocation = 0;     // base of the allocation it lies in
+  bool cube = false;          // slices are cube faces, six for each layer; two dimensions
+  std::uint64_t pitch = 0;    // bytes between rows
+  std::uint64_t slice = 0;    // bytes between slices
+  Address allocation = 0;     // base of its allocation
   bool for_surfaces = false;  // made with cudaArraySurfaceLoadStore
-  bool freed = false;         // the array that it looked at is no more
+  bool freed = false;         // its array has been freed
 };
 
 enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
@@ -50,30 +50,31 @@ enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
 struct Texture {
   Image image;
   std::array<AddressMode, 3> address{AddressMode::kClamp, AddressMode::kClamp, AddressMode::kClamp};
-  bool linear = false;  // filter
+  bool linear = false;  // linear filter
   bool normalized_read =
       false;  // integers of 8 and 16 bits are read as floats in [0, 1] or [-1, 1]
   bool normalized_coordinates = false;
-  bool linear_memory = false;  // not an array: fetched by integer coordinates only, no filter
+  bool linear_memory =
+      false;  // not an array: fetched by integer coordinates only, without a filter
   float border[4] = {0, 0, 0, 0};
 };
 
-// Texture and surface objects by handle. Handles are never used again, and are no addresses.
+// Texture and surface objects by handle. Handles are never reused, and are not addresses.
 class Images {
  public:
   std::uint64_t add(const Texture& texture);
   std::uint64_t add(const Image& surface);
   bool remove_texture(std::uint64_t handle) { return textures_.erase(handle) != 0; }
   bool remove_surface(std::uint64_t handle) { return surfaces_.erase(handle) != 0; }
-  // The array at `allocation` is freed: whatever looks at it must not be used any more.
+  // Call when the array at `allocation` is freed: marks its objects as unusable.
   void forget(Address allocation);
-  // Whether there was an object of this handle, which has been destroyed.
+  // Whether an object of this handle existed and has been destroyed.
   bool was(std::uint64_t handle) const {
     return handle != 0 && handle < next_ && texture(handle) == nullptr &&
            surface(handle) == nullptr;
   }
-  // nullptr: there is none of this handle. Kernels ask in parallel; nothing is added or removed
-  // while one runs.
+  // Returns nullptr if there is no such object. Kernels call this in parallel; no object is added
+  // or removed while a kernel runs.
   const Texture* texture(std::uint64_t handle) const;
   const Image* surface(std::uint64_t handle) const;
 
@@ -83,53 +84,54 @@ class Images {
   std::uint64_t next_ = 1;
 };
 
-// Four channels as a texture instruction returns them, each 32 bits: floats (of elements of 16 bits
-// too), or integers extended to 32 bits. Channels that the element does not have are 0.
+// Four channels as a texture instruction returns them, 32 bits each: floats (also for 16-bit
+// elements), or integers extended to 32 bits. Missing channels are 0.
 using Texel = std::array<std::uint32_t, 4>;
 
-// The element at `at`; with `normalized_read`, integers become floats in [0, 1] or [-1, 1].
+// Reads the element at `at`. With `normalized_read`, integers become floats in [0, 1] or [-1, 1].
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read);
 
-// The reverse, for sust.p: channels of f32 or integers become those of the format, halves rounded
-// to zero, integers clamped to its range.
+// Writes an element, for sust.p: converts f32 or integer channels to the format. Halves are rounded
+// towards zero, integers clamped.
 void write_element(std::byte* to, const Format& format, const Texel& texel);
 
-// The elements that a fetch reads, and their weights in steps of 1/256, which add up to 1: one, or
-// with a linear filter up to 8.
+// The elements that a fetch reads, with their weights in steps of 1/256, which add up to 1. One
+// element, or up to 8 with a linear filter.
 struct Sample {
   struct Tap {
     Address address = 0;
     int weight = 0;
-    bool outside = false;  // the border's colour instead, or 0
+    bool outside = false;  // use the border colour, or 0
   };
   std::array<Tap, 8> taps;
   int count = 0;
-  bool integers = false;  // coordinates: outside is 0, whatever the border
+  bool integers = false;  // integer coordinates: outside is 0, whatever the border
 };
 
-// Where a direction from the middle of a cube meets it (CUDA C++ Programming Guide, "Cubemap
-// Textures"): the face, in the order +x, -x, +y, -y, +z, -z, and normalised coordinates on it. Of
-// coordinates with one magnitude z counts before y, and y before x: the guide leaves that open.
+// The point where a direction from the centre of a cube meets it (CUDA C++ Programming Guide,
+// "Cubemap Textures"): the face, in the order +x, -x, +y, -y, +z, -z, and normalised coordinates on
+// it. The guide does not define ties of the largest coordinate; here z precedes y, and y precedes
+// x.
 struct OnCube {
   std::uint32_t face = 0;
   float at[3] = {0, 0, 0};
 };
 OnCube face_of(const float direction[3]);
 
-// A fetch by floating-point coordinates, of a cube map by a direction. `layer` counts only in
-// layered images, and is clamped to those there are.
+// A fetch by floating-point coordinates; for a cube map, by a direction. `layer` matters for
+// layered images only, and is clamped to the existing layers.
 Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer);
-// A fetch by integer coordinates: no filter, and outside of the image or its layers is 0.
+// A fetch by integer coordinates, without a filter. Outside the image or its layers it returns 0.
 Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uint32_t layer);
 
-// The four elements that a linear filter would look at around a place in two dimensions, in the
-// order of tld4's results: from the lower left against the clock, where y grows upwards.
+// The four elements that a linear filter would use around a place in two dimensions, in the order
+// of tld4's results: counter-clockwise from the lower left, with y upwards.
 Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t layer);
-// One component of each of them.
+// One component of each of the four elements.
 Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[], int component);
 
-// The same for what most pictures are: elements of one f32, filtered linearly in a plane, or a
-// layer, whose address modes leave nothing outside.
+// A fast path for the most frequent images: elements of one f32, filtered linearly in a plane or a
+// layer, with address modes that leave nothing outside.
 bool is_filtered_plane(const Texture& texture);
 struct PlaneSample {
   Address address[4];
@@ -137,11 +139,10 @@ struct PlaneSample {
   int count = 0;
 };
 PlaneSample sample_plane(const Texture& texture, float x, float y, std::uint32_t layer);
-// What filter() makes of the elements.
+// As filter(), for these elements.
 std::uint32_t filter_plane(const PlaneSample& sample, const float elements[4]);
 
-// What the elements make together; elements[i] belongs to taps[i] and is not read where that is
-// outside.
+// The filtered result. elements[i] belongs to taps[i] and is not read if that tap is outside.
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]);
 
 }  // namespace lockstep::memory

@@ -1,4 +1,4 @@
-// Addresses of multicast objects: which memory of which devices they stand for.
+// Addresses of multicast objects, and the memory of each device bound to them.
 //
 // Thread safety: changed by the runtime under its device lock, never while a kernel runs.
 #pragma once
@@ -12,7 +12,7 @@ namespace lockstep::memory {
 struct MulticastPart {
   int device = 0;
   std::uint64_t offset = 0, bytes = 0;  // in the object
-  std::uint64_t base = 0;               // address of the bound memory; 0: it is mapped nowhere
+  std::uint64_t base = 0;               // address of the bound memory; 0: it is not mapped
 };
 
 struct MulticastRange {
@@ -20,8 +20,8 @@ struct MulticastRange {
   std::vector<int> devices;  // that were added to the object
   std::vector<MulticastPart> parts;
 
-  // Where `size` bytes at `offset` are on a device; 0: nothing is bound there, or what is bound is
-  // mapped nowhere.
+  // The address of `size` bytes at `offset` on a device; 0 if nothing is bound there, or the bound
+  // memory is not mapped.
   std::uint64_t place(int device, std::uint64_t offset, std::uint64_t size) const {
     for (const MulticastPart& p : parts) {
       if (p.device == device && offset >= p.offset && offset + size <= p.offset + p.bytes)
@@ -35,7 +35,8 @@ struct MulticastRange {
 class MulticastRanges {
  public:
   void assign(std::map<std::uint64_t, MulticastRange> ranges) { ranges_ = std::move(ranges); }
-  // The range that holds `size` bytes at an address, and where in it they are; nullptr: none does.
+  // The range that contains `size` bytes at an address; `offset`: their offset in it. nullptr if
+  // there is none.
   const MulticastRange* find(std::uint64_t address, std::uint64_t size,
                              std::uint64_t* offset) const {
     const auto after = ranges_.upper_bound(address);

@@ -31,8 +31,8 @@ void PartlyWritten::set(std::uint64_t place, std::uint8_t unwritten) {
   put(place, entry);
 }
 
-// Each chunk that meets the range, with the first and the last place of it in the range. Long
-// ranges hold few chunks that exist.
+// Calls `visit` for each chunk that overlaps the range, with its first and last place in the range.
+// Long ranges contain few existing chunks.
 template <class Visit>
 void PartlyWritten::visit(std::uint64_t place, std::uint64_t bytes, Visit visit) {
   if (bytes == 0) return;

@@ -1,11 +1,12 @@
 // Bytes with only some bits written.
 //
-// A bit field is stored as the whole word that holds it: the word is read, the field's bits are
-// replaced, and the word is written back. On fresh memory that leaves bytes whose field was written
-// and whose other bits were not. The written-shadow has one bit a byte and says that such a byte is
-// unwritten; here stands which of its bits are. A byte without an entry is unwritten as a whole.
+// A bit field is stored as the whole word that contains it: the word is read, the field's bits are
+// replaced, and the word is written back. On fresh memory some bits of a byte are then written and
+// others are not. The written-shadow has one bit for each byte and marks such a byte as unwritten.
+// This class stores which of its bits are unwritten. A byte without an entry is unwritten
+// completely.
 //
-// Entries of bytes that the shadow calls written are without meaning, and may stay.
+// Entries of bytes that the shadow marks as written have no meaning, and may remain.
 #pragma once
 
 #include <array>
@@ -16,20 +17,20 @@
 
 namespace lockstep::memory {
 
-// Of one memory; a place is the number of a byte in it. Threads may use it at once.
+// The entries of one memory; a place is the index of a byte in it. Thread-safe.
 class PartlyWritten {
  public:
-  // No byte has an entry: the usual case, and cheap to ask.
+  // Whether no byte has an entry: the usual case, and a cheap test.
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
-  // The bits of an unwritten byte that nobody has written: 0xff without an entry.
+  // The unwritten bits of an unwritten byte: 0xff without an entry.
   std::uint8_t unwritten_bits(std::uint64_t place) const;
-  // Sets them; 0 and 0xff need no entry.
+  // Sets the unwritten bits. 0 and 0xff need no entry.
   void set(std::uint64_t place, std::uint8_t unwritten);
-  // [place, place + bytes) has no entries any more.
+  // Removes the entries of [place, place + bytes).
   void forget(std::uint64_t place, std::uint64_t bytes) {
     if (!empty()) drop(place, bytes);
   }
-  // What a copy of `bytes` bytes does; the ranges may overlap.
+  // The effect of a copy of `bytes` bytes. The ranges may overlap.
   void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
   void clear() {
     if (!empty()) drop_all();

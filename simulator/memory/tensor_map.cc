@@ -46,7 +46,8 @@ std::uint64_t check_of(const Packed& p) {
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 
-// What the packed types ask of a map, beside alignment (cuda.h; PTX ISA 9.7.9.27.1.1).
+// Checks the additional requirements of packed types, except alignment (cuda.h; PTX ISA
+// 9.7.9.27.1.1).
 std::string refuse_packed(const TensorMap& m, int sm) {
   if (!m.packed()) return {};
   if (!m.padded())
@@ -62,7 +63,7 @@ std::string refuse_packed(const TensorMap& m, int sm) {
   return {};
 }
 
-// The rules that both kinds of map share, up to the box.
+// Checks the rules that both kinds of map share, up to the box.
 std::string refuse_tensor(const TensorMap& m, int sm) {
   if (m.type < 0 || m.type >= kTypes) return "the type is none of CUtensorMapDataType";
   if (m.type >= kHopperTypes && sm < 100)
@@ -124,7 +125,7 @@ std::string refuse_pixels(const TensorMap& m) {
       return "a corner of the pixels' box is beyond " + std::to_string(-most - 1) + " to " +
              std::to_string(most);
     }
-    // In 32 bits, as silicon does it.
+    // Computed in 32 bits, as hardware does.
     const auto end =
         static_cast<std::int32_t>(static_cast<std::uint32_t>(m.sizes[m.first_spatial() + d]) +
                                   static_cast<std::uint32_t>(m.upper[d]));

@@ -1,5 +1,5 @@
-// What a copy makes of an element as it loads it. How maps are encoded, and what is copied through
-// them, is compared with silicon (tests/tensor_maps).
+// Tests the conversion of elements by loads. tests/tensor_maps compares the encoding of maps, and
+// copies through them, with hardware.
 #include "simulator/memory/tensor_map.h"
 
 #include <gtest/gtest.h>

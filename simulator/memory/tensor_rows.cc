@@ -1,4 +1,4 @@
-// What a copy through a tensor map touches: which coordinates it may have, and its rows one after
+// The memory accesses of a copy through a tensor map: the valid coordinates, and the rows one after
 // another.
 #include <string>
 
@@ -31,7 +31,7 @@ std::string refuse_halo(const TensorAccess& a) {
   return {};
 }
 
-// What packed types and swizzles allow of a copy (cuda.h; PTX ISA 9.7.9.27.1.1).
+// Checks what packed types and swizzles allow for a copy (cuda.h; PTX ISA 9.7.9.27.1.1).
 std::string refuse_direction(const TensorMap& m, const TensorAccess& a) {
   const bool six = is(m, TensorType::k16U6Align16);
   if (a.to_cluster && a.sm / 10 == 12 && (m.packed() || m.atom != 0))
@@ -103,7 +103,7 @@ std::string refusal(const TensorMap& m, const TensorAccess& a) {
       return "writing through a map whose box of pixels goes beyond the tensor";
     const std::int64_t c = a.at[m.first_spatial() + d],
                        end = static_cast<std::int64_t>(m.sizes[m.first_spatial() + d]) + m.upper[d];
-    // Along one dimension a copy may begin before the box.
+    // Along one dimension a copy may start before the box.
     if ((c < m.lower[d] && !wide) || c >= end) {
       return "coordinate " + number(m.first_spatial() + d) + " is " + number(c) +
              ", outside of the pixels' box, which goes from " + number(m.lower[d]) + " to " +
@@ -156,8 +156,9 @@ std::int64_t TensorRows::coordinate(std::uint32_t n) const {
 }
 
 // im2col along one dimension: from the first pixel to the end of the box, then the boxes of the
-// images that follow. The halo is what comes after the last pixel. Of 128 pixels every 32 have a
-// halo: behind all pixels stand the first pixels of the four, then the second.
+// following images. The halo is the pixels after the last one. With 128 pixels, every 32 have a
+// halo. The halos follow all pixels: first the first pixel of each of the four halos, then the
+// second of each.
 void TensorRows::go_along(std::uint32_t row) {
   std::int64_t position = row;
   if (access_.mode == TensorMode::kIm2colW128 && row >= kWidePixels) {
@@ -197,7 +198,7 @@ void TensorRows::next() {
     }
     return;
   }
-  // The next pixel of the box; past its last one comes the first of the next image.
+  // The next pixel of the box. After its last one, the first pixel of the next image.
   for (std::uint32_t s = 0; s < map_.spatial(); ++s) {
     const std::uint32_t d = map_.first_spatial() + s;
     at_[d] += map_.steps[d];

@@ -1,9 +1,9 @@
-// Texture fetches recorded on an NVIDIA H100 (golden/textures/h100.txt), held against what we
-// compute, bit for bit.
+// Compares our texture fetches, bit for bit, with fetches recorded on an NVIDIA H100
+// (golden/textures/h100.txt).
 //
-// A line "set ..." describes a texture and the instruction; the lines below it give four numbers,
-// x, y, z and the layer, and behind a colon the channels that came back, all in hexadecimal: the
-// bits of floats, or integers.
+// A line "set ..." describes a texture and an instruction. Each line below it has four numbers (x,
+// y, z and the layer) and, after a colon, the returned channels. All are hexadecimal: the bits of
+// floats, or integers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,8 +116,8 @@ Texel fetched(const Texture& t, int op, const std::uint32_t in[4]) {
   return gathers ? gathered(t, s, elements, op == 36 ? 0 : (op - 30) % 4) : filter(t, s, elements);
 }
 
-// What docs/reference/textures.md says we do not get to the bit: filters in three dimensions, where
-// ties of weights go another way, and of signed bytes.
+// The tolerance for the exceptions in docs/reference/textures.md: filters in three dimensions,
+// whose ties of weights differ, and filters of signed bytes.
 float tolerance(const Set& s) {
   if (s.linear == 0) return 0;
   const bool solid = s.shape[2] != 0 && s.shape[3] == 0, bytes = s.kind[0] == 0 && s.kind[1] == 8;

@@ -1,4 +1,4 @@
-// The written-shadow of DeviceMemory: one bit a byte.
+// The written-shadow of DeviceMemory: one bit for each byte.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -31,8 +31,8 @@ BitRange split(std::uint8_t* byte, unsigned bit, std::uint64_t bits) {
   return r;
 }
 
-// Two blocks may write neighbouring bytes at once: bits of a shared byte are changed atomically,
-// and only when there is something to change.
+// Two blocks may write adjacent bytes at once. Bits of a shared byte are changed atomically, and
+// only if they differ.
 void set_bits(std::uint8_t* byte, std::uint8_t mask) {
   std::atomic_ref<std::uint8_t> a(*byte);
   if ((a.load(std::memory_order_relaxed) & mask) != mask)
@@ -80,7 +80,7 @@ Address DeviceMemory::first_written(Address address, std::uint64_t size) const {
   return in_window(address) ? first_with(true, address, size) : address;
 }
 
-// The first byte of the range that is as `written` says, or its end.
+// The first byte of the range whose state equals `written`, or the end of the range.
 Address DeviceMemory::first_with(bool written, Address address, std::uint64_t size) const {
   const Address end = address + size;
   if (size == 0) return end;
@@ -88,7 +88,7 @@ Address DeviceMemory::first_with(bool written, Address address, std::uint64_t si
   Address at = address;
   const std::uint8_t* byte = written_shadow(at);
   const auto found_in = [&](std::uint8_t b) { return static_cast<std::uint8_t>(b ^ other); };
-  // The bits of the first byte that lie before the range do not count.
+  // Bits of the first byte before the range do not count.
   std::uint8_t found = static_cast<std::uint8_t>(found_in(*byte) & (0xffu << ((at - begin_) & 7)));
   at -= (at - begin_) & 7;
   while (found == 0) {
@@ -111,7 +111,8 @@ void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
   if (!in_window(from)) return mark_written(to, size);
   partly_written_.copy(to, from, size);
   if ((to - begin_) % 8 == (from - begin_) % 8) {
-    // Same phase: whole bytes move as they are; only bits that share a byte with others need care.
+    // Same alignment: whole bytes are copied unchanged. Only bits that share a byte with others are
+    // special.
     const BitRange t = split(written_shadow(to), (to - begin_) & 7, size);
     const std::uint8_t* source = written_shadow(from);
     const std::size_t head_bytes = t.head_mask != 0 ? 1 : 0;
@@ -127,8 +128,8 @@ void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
     if (t.tail_mask != 0) merge(t.first + head_bytes + t.whole, t.tail_mask, tail);
     return;
   }
-  // Different phase: run by run. A copy between overlapping ranges of different phase must read all
-  // before it writes.
+  // Different alignment: bit by bit. A copy between overlapping ranges must read all bits before it
+  // writes.
   std::vector<bool> bits(size);
   for (Address at = from; at < from + size; ++at)
     bits[at - from] = *written_shadow(at) >> ((at - begin_) & 7) & 1;
