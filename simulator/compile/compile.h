@@ -1,12 +1,12 @@
-// Turns parsed modules into a program: links them, places their variables, lays out shared and
-// local memory, and gives every instruction its handler and the places of its operands.
+// Compiles parsed modules to a program: links them, places their variables, lays out shared and
+// local memory, and assigns each instruction its handler and the slots of its operands.
 //
 //   modules -> linked (linker.h) -> each function: liveness (liveness.h) -> registers (registers.h)
 //   -> operations, by category (lower.h)
 //
-// An instruction without a row or a handler refuses its function (program::Function::refusal) and
-// the kernels that may call that function. The message has the instruction as written, its line in
-// the PTX and its function. An error is a fault that belongs to no single function.
+// An instruction without a row or a handler refuses its function (program::Function::refusal), and
+// the kernels that may call that function. The message contains the instruction as written, its PTX
+// line and its function. An error that belongs to no single function is returned as an error.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@
 
 namespace lockstep::compile {
 
-// `managed`: the managed variables of an earlier load of the same texts, which this one takes as
-// they are; empty: it makes them. `placed`: likewise all variables of an earlier load on this
-// device; on an error they stay. `kernel`: of all kernels only this one gets operations, by name;
-// empty: all do.
+// `managed`: the managed variables of an earlier load of the same texts, which are reused; if
+// empty, they are created. `placed`: likewise, all variables of an earlier load on this device;
+// they remain on an error. `kernel`: the name of the only kernel that gets operations; if empty,
+// all kernels do.
 std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(
     std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
     const program::ManagedVariables& managed, program::RegisterPlaces places,

@@ -1,4 +1,4 @@
-// Why a function cannot be run by the simulated GPU.
+// The reason why the simulated GPU cannot run a function.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace lockstep::compile {
 struct CompileError {
   std::string message;
   int ptx_line = 0;  // 0: no single one
-  // A name that nothing defines: a driver does not link such a program, whichever of its kernels
-  // are launched.
+  // An undefined name: a driver does not link such a program, whichever of its kernels are
+  // launched.
   bool whole_program = false;
 };
 

@@ -110,14 +110,14 @@ void FunctionBuilder::finish(const std::vector<std::uint32_t>& pc_of) {
     }
   }
   out_.end = next_pc();
-  // Vectors may be read past a register's end by a whole register.
+  // Vectors may be read past a register's end by the size of a register.
   out_.file_bytes = ((scratch_end_ + 63) & ~63u) + 64;
 }
 
 Slot FunctionBuilder::scratch(int bytes) {
-  // Lanes may stop between two operations of an instruction, and park with operands in scratch
-  // places, while others go on elsewhere. Each lane keeps to its own column as long as a place
-  // always holds values of one width.
+  // Lanes may stop between two operations of an instruction, and wait with operands in scratch
+  // slots while other lanes continue elsewhere. Each lane uses only its own column, provided that a
+  // slot always holds values of one width.
   Scratch& places = scratch_[bytes];
   if (places.used == places.slots.size()) {
     places.slots.push_back(scratch_end_);

@@ -1,5 +1,4 @@
-// Names and what they stand for, over all modules of a program: functions, placed variables, shared
-// memory.
+// Symbols of all modules of a program: functions, placed variables, shared memory.
 #pragma once
 
 #include <map>
@@ -24,10 +23,10 @@ struct FunctionRef {
 
 struct SharedVariable {
   std::string name;
-  std::uint32_t begin = 0;  // offset in the shared space; of a dynamic one, see dynamic_shared()
+  std::uint32_t begin = 0;  // offset in the shared space; for a dynamic one, see dynamic_shared()
   std::uint64_t size = 0;
   std::uint32_t alignment = 1;
-  bool dynamic = false;  // extern: what the launch adds
+  bool dynamic = false;  // extern: its size is set by the launch
 };
 
 struct Symbol {
@@ -39,39 +38,37 @@ struct Symbol {
 
 class Linker {
  public:
-  // `managed`: the managed variables of an earlier load of the same texts, on whatever device.
-  // `placed`: all variables of an earlier load on this one. These are taken as they are, with what
-  // they hold.
+  // `managed`: the managed variables of an earlier load of the same texts, on any device. `placed`:
+  // all variables of an earlier load on this device. These are reused with their contents.
   Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
          const program::ManagedVariables& managed, const program::PlacedVariables& placed = {});
 
-  // Collects the symbols, places and initialises the variables, lays out shared memory. An error
-  // message when a name has no definition.
+  // Collects the symbols, places and initialises the variables, and lays out shared memory. Returns
+  // an error message if a name has no definition.
   std::optional<std::string> link(program::Program& program);
 
-  // What `name` stands for in a function of module `module`; nullptr when nothing does.
+  // The symbol of `name` in a function of module `module`; nullptr if there is none.
   const Symbol* find(std::uint32_t module, const ptx::Function* function,
                      const std::string& name) const;
-  // Where dynamic shared memory begins, by its offset in the shared space, as this function sees
-  // it.
+  // The start of dynamic shared memory as this function sees it, as an offset in the shared space.
   std::uint32_t dynamic_shared(std::uint32_t function) const { return dynamic_begin_[function]; }
-  // Generic, but for a shared variable.
+  // The generic address; for a shared variable, its address in shared memory.
   std::uint64_t address(const Symbol& s) const;
-  // In the symbol's own state space: of a constant, its distance from constant_base(), which fits
-  // in 32 bits; the generic address of any other variable.
+  // The address in the symbol's own state space: for a constant its distance from constant_base(),
+  // which fits into 32 bits; for any other variable the generic address.
   std::uint64_t space_address(const Symbol& s) const;
-  // The generic address of where constant memory begins.
+  // The generic address of the start of constant memory.
   std::uint64_t constant_base() const { return constant_base_; }
 
   const std::vector<FunctionRef>& functions() const { return functions_; }
   const std::vector<SharedVariable>& shared() const { return shared_; }
-  // Shared variables that a function and everything it may call touch; by function.
+  // By function: the shared variables that it, and every function that it may call, access.
   const std::vector<std::vector<std::uint32_t>>& shared_of() const { return reaches_; }
-  // Functions that a function may call, itself included.
+  // By function: the functions that it may call, itself included.
   const std::vector<std::vector<std::uint32_t>>& callees_of() const { return callees_; }
-  // Whether the two blocks of a pair work together (.cta_group::2). Then a program clears a bit in
-  // the address of its own mbarrier to name that of the pair's first block, and addresses of shared
-  // memory say which block's they are.
+  // Whether blocks cooperate in pairs (.cta_group::2). Such a program clears a bit in the address
+  // of its own mbarrier to name that of the pair's first block. Therefore addresses of shared
+  // memory then contain the block's name.
   bool has_pairs() const { return has_pairs_; }
   bool recursive(std::uint32_t function) const { return recursive_[function]; }
   bool calls_indirectly(std::uint32_t function) const { return indirect_[function]; }
@@ -103,7 +100,7 @@ class Linker {
     std::uint32_t module;
     const ptx::Variable* variable;
     const memory::Allocation* allocation;
-    bool known;  // from an earlier load: it holds what it holds
+    bool known;  // from an earlier load: it keeps its contents
   };
   std::vector<Pending> placed_;
   std::uint64_t constant_base_ = ~0ull;

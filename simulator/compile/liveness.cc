@@ -28,7 +28,7 @@ void RegisterSet::remove_all(const RegisterSet& other) {
 
 namespace {
 
-// A function while the results are found.
+// A function under analysis.
 struct Analysis {
   const ptx::Function& function;
   std::size_t registers;
@@ -77,7 +77,7 @@ void Analysis::find_live() {
   std::vector<RegisterSet> use(blocks.size(), RegisterSet(registers)), define = use;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     for (std::uint32_t i = blocks[b].begin; i < blocks[b].end; ++i) {
-      // A guarded write leaves the other lanes' values alone: it kills nothing.
+      // A guarded write keeps the values of the other lanes, so it does not kill the register.
       const bool guarded = function.body[i].guard.present;
       for (const RegisterAccess& a : accesses[i]) {
         if (!a.writes) {

@@ -1,4 +1,4 @@
-// Liveness of a function's virtual registers: which values are still wanted, and which are read
+// Liveness of a function's virtual registers: which values are still needed, and which are read
 // before they are written.
 #pragma once
 
@@ -19,7 +19,7 @@ class RegisterSet {
       : words_(registers / 64 + 1, all ? ~0ull : 0) {}
   bool has(std::uint32_t i) const { return words_[i >> 6] >> (i & 63) & 1; }
   void add(std::uint32_t i) { words_[i >> 6] |= std::uint64_t{1} << (i & 63); }
-  // Each says whether the set has changed.
+  // Both return whether the set has changed.
   bool add_all(const RegisterSet& other);
   bool keep_only(const RegisterSet& other);
   void remove_all(const RegisterSet& other);
@@ -36,16 +36,15 @@ class RegisterSet {
   std::vector<std::uint64_t> words_;
 };
 
-// Instructions [begin, end) of Function::body that are entered at the first and left at the last
-// alone.
+// Instructions [begin, end) of Function::body that are entered only at the first and left only at
+// the last.
 struct BasicBlock {
   std::uint32_t begin = 0, end = 0;
   std::vector<std::uint32_t> successors;  // into Liveness::blocks
   RegisterSet in, out;                    // registers live there
 };
 
-// Where, in the order of the text, a register is live or touched: from the first such instruction
-// to the last.
+// The range of instructions, in the order of the text, in which a register is live or accessed.
 struct LiveRange {
   std::uint32_t first = ~0u, last = 0;
   bool empty() const { return first == ~0u; }
@@ -57,16 +56,16 @@ struct LiveRange {
 
 struct Liveness {
   std::vector<BasicBlock> blocks;
-  // Registers that some path reads before it writes them. Guarded writes count as writes here: nvcc
-  // guards a definition and its uses by the same predicate.
+  // Registers that some path reads before it writes them. Here a guarded write counts as a write:
+  // nvcc guards a definition and its uses by the same predicate.
   std::vector<std::uint32_t> undefined;
-  // By register. That of an undefined one begins with the function, for nobody else's value may
-  // show through.
+  // By register. The range of an undefined register starts with the function, so that no other
+  // register's value can show through.
   std::vector<LiveRange> ranges;
 };
 
-// What an instruction reads, writes and goes on with is what the table of instruction forms says
-// (ptx/effects.h).
+// The registers that an instruction reads and writes, and its successors, come from the table of
+// instruction forms (ptx/effects.h).
 Liveness find_liveness(const ptx::Function& f);
 
 }  // namespace lockstep::compile

@@ -1,4 +1,4 @@
-// From a function of the program to its operations.
+// Compiles a function of the program to operations.
 #pragma once
 
 #include "simulator/compile/constant_file.h"

@@ -28,7 +28,7 @@ void lower_operation(FunctionBuilder& b, const Instruction& i) {
   b.set_action(op, Action::kMbarrier);
   op.width = 8;
   op.register_bytes = 4;
-  op.elements = 2;  // nothing that a race could compare
+  op.elements = 2;  // disables the comparison of values in a race
   MbarrierOp what = MbarrierOp::kArrive;
   bool has_result = false, releases = false, acquires = false;
   switch (i.opcode) {

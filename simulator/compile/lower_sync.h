@@ -1,4 +1,4 @@
-// What threads do together: shuffles, votes, barriers, fences (PTX ISA 9.7.9, 9.7.13).
+// Operations among threads: shuffles, votes, barriers, fences (PTX ISA 9.7.9, 9.7.13).
 #pragma once
 
 #include "simulator/compile/function_builder.h"

@@ -1,4 +1,4 @@
-// Tensor memory: its columns, what is loaded, stored, copied and multiplied there, and its order.
+// Tensor memory: allocation, loads, stores, copies, multiplications, and their order.
 #pragma once
 
 #include "simulator/compile/function_builder.h"

@@ -11,7 +11,7 @@ namespace lockstep::compile {
 std::uint8_t ordering(const isa::Modifiers& m);
 // The scope of a strong access or a fence, as check::Scope.
 std::uint8_t scope_of(const isa::Modifiers& m);
-// The state space of an operand in brackets: generic where the opcode names none.
+// The state space of an address operand: generic if the opcode names none.
 isa::Space space_of(const isa::Modifiers& m);
 
 }  // namespace lockstep::compile

@@ -1,7 +1,7 @@
-// Places of a function's virtual registers in a warp's register file.
+// Assigns slots in a warp's register file to a function's virtual registers.
 //
-// nvcc's PTX gives nearly every value a register of its own. Sharing places between registers that
-// are never live together keeps a warp's register file in the first-level cache.
+// nvcc's PTX uses a separate register for nearly every value. Sharing slots between registers that
+// are never live together keeps a warp's register file in the L1 cache.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 namespace lockstep::compile {
 
 struct RegisterAllocation {
-  std::vector<program::Slot> slots;  // by register; kNoSlot for one that the function never names
-  std::uint32_t bytes = 0;           // of the register file
-  int live = 0;                      // the most 32-bit registers live at once
+  std::vector<program::Slot> slots;      // by register; kNoSlot if the function never uses it
+  std::uint32_t bytes = 0;               // of the register file
+  int live = 0;                          // the most 32-bit registers live at once
   std::vector<std::uint32_t> undefined;  // registers that some path reads before it writes them
 };
 

@@ -1,5 +1,5 @@
-// For tests of the passes: parsing a text, and handlers that run nothing and record which action
-// they were chosen for.
+// Support for tests of the passes: a parser for texts, and handlers that do nothing but record the
+// action for which they were selected.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ class FakeHandlers final : public program::Handlers {
   program::Handler store(const program::Op&) const override { return table()[kStore]; }
   program::Handler compute(const program::AluKey&) const override { return table()[kCompute]; }
 
-  // The action, kLoad, kStore or kCompute that the operation's handler was chosen for; -1: it has
-  // none.
+  // The action, kLoad, kStore or kCompute for which the operation's handler was selected; -1: it
+  // has no handler.
   static int chosen_for(const program::Op& op) {
     for (int n = 0; n < kHandlers; ++n) {
       if (table()[static_cast<std::size_t>(n)] == op.run) return n;
@@ -66,7 +66,7 @@ class FakeHandlers final : public program::Handlers {
   }
 };
 
-// A program made of a text, with the memory that its variables lie in.
+// A program compiled from a text, with the memory of its variables.
 struct Compiled {
   memory::DeviceMemory memory;
   ptx::Module module;

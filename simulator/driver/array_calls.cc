@@ -1,4 +1,4 @@
-// Arrays, texture and surface objects.
+// Arrays, texture objects and surface objects.
 #include "simulator/driver/call.h"
 #include "simulator/runtime/state/arrays.h"
 

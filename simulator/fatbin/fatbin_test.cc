@@ -1,5 +1,4 @@
-// Containers built by hand, so that every field can be wrong in its turn, and containers made by
-// nvcc.
+// Containers built by hand, so that every field can be wrong in turn, and containers made by nvcc.
 #include "simulator/fatbin/fatbin.h"
 
 #include <gtest/gtest.h>
@@ -165,8 +164,8 @@ TEST_P(Encoding, EveryTruncationOfTheBodyIsAnError) {
   }
 }
 
-// Whatever a byte is changed to, the answer is images or an error, never a crash or a read outside
-// (run under a sanitizer to see that).
+// Whatever a byte is changed to, the result is images or an error, never a crash or a read outside
+// the buffer (which a sanitizer detects).
 TEST_P(Encoding, EveryDamagedByteIsSurvived) {
   EntrySpec spec;
   spec.flags |= GetParam();

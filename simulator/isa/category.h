@@ -1,5 +1,5 @@
-// What kind of instruction an opcode is, and how execution goes on after it: what consumers of the
-// instruction set ask before they look at the rest of a row. Both come from opcodes.inc.
+// The category of an opcode, and its control flow. Users of the instruction set test these first.
+// Both are defined in opcodes.inc.
 //
 // Plain data without any standard-library type, as opcode.h.
 #pragma once
@@ -8,10 +8,9 @@
 
 namespace lockstep::isa {
 
-// One pass of the compiler, and one folder of handlers, answers for each.
+// Each category belongs to one pass of the compiler and one folder of handlers.
 enum class Category : std::uint8_t {
-  // Registers in, registers out: nothing else changes (9.7.1 to 9.7.8, and what of 9.7.9 stays
-  // among registers).
+  // From registers to registers only (9.7.1 to 9.7.8, and parts of 9.7.9).
   kArithmetic,         // of every type
   kIntegerArithmetic,  // of integers alone
   kCarry,              // reads the condition code
@@ -24,14 +23,14 @@ enum class Category : std::uint8_t {
   // Memory (9.7.9) and addresses.
   kLoadStore,
   kAtomic,
-  kMultimem,        // one address, memory of several devices (9.7.9.14)
+  kMultimem,        // one address for the memory of several devices (9.7.9.14)
   kAddress,         // conversions between state spaces
   kClusterAddress,  // addresses in other blocks of the cluster
-  kCachePolicy,     // makes a value that only caches look at
-  // Advice to the hardware: no value, no memory and no order of execution changes by it.
+  kCachePolicy,     // creates a value that only caches use
+  // Hints to the hardware, without an effect on values, memory or control flow.
   kCacheHint,
   kHint,
-  // Order of execution.
+  // Control flow.
   kControl,
   kCall,
   kStack,
@@ -45,9 +44,9 @@ enum class Category : std::uint8_t {
   // Matrices that the lanes of a warp hold together.
   kMatrix,
   kMatrixLoadStore,
-  kWarpgroup,   // the same of four warps, asynchronously; and how many registers their threads have
-  kTensorCopy,  // through a tensor map, and changes of such
-  kTensorMemory,  // tcgen05: tensor memory, what multiplies there, and what orders the two
+  kWarpgroup,  // matrices of four warps, asynchronously; and the number of their threads' registers
+  kTensorCopy,    // copies through a tensor map, and changes of tensor maps
+  kTensorMemory,  // tcgen05: tensor memory, multiplication there, and its synchronisation
   // Textures and surfaces.
   kTexture,
   kSurface,
@@ -56,8 +55,8 @@ enum class Category : std::uint8_t {
 
 enum class Flow : std::uint8_t {
   kNext,      // the next instruction
-  kBranches,  // one of its targets, or under a guard that is false the next instruction
-  kCalls,     // another function, and then the next instruction
+  kBranches,  // one of its targets or, if the guard is false, the next instruction
+  kCalls,     // another function, then the next instruction
   kEnds,      // nothing: the thread or the function ends
 };
 
@@ -87,19 +86,19 @@ constexpr Flow flow_of(Opcode opcode) {
   return Flow::kNext;
 }
 
-// Registers in, registers out: no memory, no other lane, no order of execution.
+// Whether it computes from registers to registers: no memory, no other lane, no control flow.
 constexpr bool computes(Category c) { return c <= Category::kVideo; }
 
-// Whether the operand in brackets names memory that the instruction reads or writes when it runs,
-// or a little later.
+// Whether the instruction reads or writes the memory at its address operand, when it is executed or
+// later.
 constexpr bool accesses_memory(Category c) {
   return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMultimem ||
          c == Category::kMbarrier || c == Category::kAsyncCopy || c == Category::kTensorCopy ||
          c == Category::kTensorMemory || c == Category::kMatrixLoadStore;
 }
 
-// Whether threads wait for one another there, or order what they do before with what others do
-// after.
+// Whether threads wait for each other there, or order their earlier accesses before others' later
+// ones.
 constexpr bool synchronises(Category c) {
   return c == Category::kFence || c == Category::kBarrier || c == Category::kClusterBarrier ||
          c == Category::kCollective || c == Category::kMbarrier;

@@ -11,9 +11,9 @@
 namespace lockstep::isa {
 namespace {
 
-// Kernels stay small enough that ptxas takes time in proportion to their number.
+// Kernels are small, so that ptxas takes time proportional to their number.
 constexpr std::size_t kPerKernel = 250;
-// Rows with no more examples than this are taken whole.
+// Rows with at most this many examples are used completely.
 constexpr std::size_t kSmallForm = 400;
 
 }  // namespace
@@ -62,7 +62,7 @@ std::string two_bytes(int first) {
   return "{c" + std::to_string(first) + ", c" + std::to_string(first + 1) + "}";
 }
 
-// The value a rule called "imm16" suggests; a lookup table else.
+// The value that a rule called "imm16" suggests, or a lookup table.
 std::string integer_for(std::string_view name) {
   const std::string_view digits = name.substr(3);
   return digits.empty() || digits[0] < '0' || digits[0] > '9' ? "0xEA" : std::string(digits);
@@ -78,7 +78,7 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
         const bool byte = type == Type::kE4M3 || type == Type::kE5M2;  // of no wider register
         return byte ? vector_of_bytes(length, n) : vector_of(type, length, n);
       }
-      // From bf16 to 8 bits, and of pairs of fp4, ptxas takes no wider register.
+      // ptxas accepts no wider register from bf16 to 8 bits, or for pairs of fp4.
       if (type == Type::kE2M1x2 ||
           (rule.role == Role::kDestination && size_of(type) == 1 && m.source_type == Type::kBF16))
         return "c" + std::to_string(n);
@@ -138,7 +138,7 @@ bool has_policy(const std::vector<OperandRule>& rules) {
   return false;
 }
 
-// Numbers that differ from spelling to spelling and are the same for every run.
+// Pseudo-random numbers that depend on the spelling and are the same in every run.
 class Choice {
  public:
   explicit Choice(std::string_view text) {
@@ -177,13 +177,13 @@ Selector some_selector(Selects what, int lanes, Choice& choice) {
   return s;
 }
 
-// `number`: 0 for one with what must stand, else one with selectors and minus signs.
+// `number`: 0 for an example without optional parts, else one with selectors and minus signs.
 Example make_example(const Spelling& s, const std::vector<OperandRule>& rules, int number = 0) {
   Example e{s, &rules, s.text};
   Choice choice(s.text + static_cast<char>('0' + number));
   const char last = s.form->first_word.back();
   const int lanes = last == '2' ? 2 : last == '4' ? 4 : 1;
-  // As ptxas: factors, or the summand.
+  // As in ptxas: either the factors or the summand can be negative.
   const int minus = choice.below(4);
   for (std::size_t i = 0; i < rules.size(); ++i) {
     e.text += i ? ", " : " ";
@@ -244,7 +244,7 @@ std::vector<Example> pairwise_examples() {
       seen.clear();
       lists.clear();
     }
-    // Of the many shapes of a warpgroup's matrices, pairs are enough.
+    // A warpgroup's matrices have many shapes; pairs of words are sufficient.
     const bool small =
         count[form] <= kSmallForm && category_of(form->row->opcode) != Category::kWarpgroup;
     bool fresh = lists.insert(e.operands).second || small;
@@ -265,7 +265,7 @@ std::string example_module(std::span<const Example> examples, const std::string&
   if (line_of) line_of->clear();
   int kernels = 0;
   for (std::size_t i = 0, end = 0; i < examples.size(); i = end) {
-    // ptxas takes tcgen05 of one block or of pairs in a kernel, not both.
+    // In one kernel, ptxas accepts tcgen05 of single blocks or of pairs, but not both.
     std::uint8_t group = 0;
     for (end = i; end < std::min(i + kPerKernel, examples.size()); ++end) {
       const std::uint8_t next = examples[end].spelling.modifiers.cta_group;

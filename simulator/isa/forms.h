@@ -54,7 +54,7 @@
 
 namespace lockstep::isa {
 
-// A row as written.
+// A row of the table, as written.
 struct FormRow {
   Opcode opcode;
   std::string_view syntax;
@@ -78,7 +78,7 @@ struct FormRow {
 //   'v'  the same, only of those with 'a'
 bool exists_on(const FormRow& row, int number, char suffix);
 
-// What one operand of a form may be.
+// A rule for one operand of a form.
 struct OperandRule {
   enum class Role : std::uint8_t {
     kDestination,
@@ -104,33 +104,33 @@ struct OperandRule {
     return role == Role::kDestination || role == Role::kDestinationPredicate ||
            role == Role::kDestinationPair || role == Role::kDestinationVector;
   }
-  std::string_view name;       // as in the row
-  Type fixed = Type::kNone;    // a type of its own; else type_slot says which of the opcode's types
-  std::uint8_t type_slot = 0;  // 0 first, 1 second, 2 third
-  bool twice = false;          // twice the width
-  bool may_negate = false;     // source predicate
-  bool second_optional = false;         // pair
-  Type second = Type::kNone;            // pair: type of the second
-  bool follows_vector = false;          // a vector when the opcode carries .vN
-  bool read_too = false;                // of a destination
-  std::uint8_t count = 0;               // registers of a vector of its own, 0: none
-  bool times_number = false;            // as many times what .x1 to .x128 says
+  std::string_view name;         // as in the row
+  Type fixed = Type::kNone;      // its own type; otherwise type_slot selects a type of the opcode
+  std::uint8_t type_slot = 0;    // 0 first, 1 second, 2 third
+  bool twice = false;            // twice the width
+  bool may_negate = false;       // source predicate
+  bool second_optional = false;  // pair
+  Type second = Type::kNone;     // pair: type of the second
+  bool follows_vector = false;   // a vector if the opcode has .vN
+  bool read_too = false;         // for a destination
+  std::uint8_t count = 0;        // registers of its own vector, 0: none
+  bool times_number = false;     // multiplied by the number of .x1 to .x128
   Selects selects = Selects::kNothing;  // video instructions
-  bool selector_wanted = false;         // it may not be left out
+  bool selector_wanted = false;         // it is required
   bool may_be_minus = false;            // -a
-  std::uint8_t part = 0;  // the same as a part of the shape's columns: as many over this; 0: none
+  std::uint8_t part = 0;  // or the number of columns of the shape divided by this; 0: unused
 };
 
-// Registers that a destination or source is a vector of; 0: it is one register and no vector.
+// The number of registers of a vector operand; 0: a single register without braces.
 int vector_length(const OperandRule& rule, const Modifiers& modifiers);
 
-// One position of the opcode: the tokens that may stand there, each with its dot.
+// One position of the opcode: the tokens allowed there, each with its dot.
 struct ModifierSlot {
   std::vector<std::string_view> tokens;
   bool optional = false;
 };
 
-// A row, understood.
+// A parsed row.
 struct Form {
   const FormRow* row = nullptr;
   std::string_view first_word;                     // "ld", "cp"
@@ -138,7 +138,7 @@ struct Form {
   std::vector<std::vector<OperandRule>> operands;  // every legal operand list, longest first
 };
 
-// All forms. Built once; ends the program with the row at fault if a row cannot be understood.
+// All forms. Built once. Ends the program with a message if a row cannot be parsed.
 const std::vector<Form>& forms();
 
 // One concrete spelling of a form's opcode.
@@ -151,32 +151,31 @@ struct Spelling {
 // Every spelling of every form, in the order of the table.
 std::vector<Spelling> enumerate_forms();
 
-// A form that accepts an opcode as written, with what the opcode's words mean.
+// A form that accepts an opcode as written, with the meaning of the opcode's words.
 struct Match {
   const Form* form = nullptr;
   Modifiers modifiers;
 };
 
 // All forms whose opcode part accepts `opcode` ("ld.global.f32"); several may differ in their
-// operands only. Words in another order than the manual's are accepted where no form has them in
-// theirs, as ptxas does.
+// operands only. If no form has the words in this order, other orders are accepted, as in ptxas.
 std::vector<Match> match_opcode(std::string_view opcode);
 
-// For messages about an opcode that nothing accepts: up to which word it is known, and which words
-// could follow there; empty when even the first word is unknown.
+// For messages about an unaccepted opcode: the longest known prefix, and the words that could
+// follow it. Empty if even the first word is unknown.
 std::string explain_no_match(std::string_view opcode);
 
-// Whether PTX ISA 9.0 has more forms of this opcode's first word than there are here.
+// Whether PTX ISA 9.0 has further forms for this opcode's first word that the table lacks.
 bool has_forms_not_here(std::string_view opcode);
 
-// Whether PTX ISA 9.0 has an instruction of this opcode's first word, with or without forms here.
+// Whether PTX ISA 9.0 has an instruction with this opcode's first word, in the table or not.
 bool is_instruction(std::string_view opcode);
 
-// How many values the sparsity selector of mma.sp may have, from 0 on: as many lanes of every four
-// hold metadata as one row of A wants 16 bits (PTX ISA 9.7.14.6.1).
+// The number of values of mma.sp's sparsity selector, from 0 on: as many lanes of every four hold
+// metadata as one row of A needs 16-bit words (PTX ISA 9.7.14.6.1).
 int sparsity_selectors(const Modifiers& modifiers);
 
-// Type of an operand under a rule, given what the opcode says.
+// The type of an operand under a rule, for the opcode's modifiers.
 Type operand_type(const OperandRule& rule, const Modifiers& modifiers);
 
 }  // namespace lockstep::isa

@@ -1,4 +1,4 @@
-// Holds the table of instruction forms against ptxas, and against itself.
+// Compares the table of instruction forms with ptxas, and checks its consistency.
 #include "simulator/isa/forms.h"
 
 #include <gtest/gtest.h>
@@ -23,9 +23,9 @@ struct Assembled {
   std::string log;
 };
 
-// Runs ptxas on `text`; LOCKSTEP_PTXAS is its path, given by the BUILD file. What it optimises is
-// nobody's affair, but without optimiser it takes ten times as long for wgmma, which is in targets
-// that end in a letter.
+// Runs ptxas on `text`. LOCKSTEP_PTXAS is its path, set by the BUILD file. Optimisation is
+// irrelevant here, but without it ptxas takes ten times as long for wgmma, which exists on targets
+// with a letter at the end.
 Assembled assemble(const std::string& text, const std::string& target) {
   const char* folder = std::getenv("TEST_TMPDIR");
   const std::string base = std::string(folder ? folder : "/tmp") + "/forms";
@@ -48,7 +48,7 @@ Assembled assemble(const std::string& text, const std::string& target) {
   return result;
 }
 
-// The examples by the oldest target that their rows claim.
+// The examples by the oldest target of their rows.
 std::map<std::string, std::vector<Example>> by_target(std::vector<Example> examples) {
   std::map<std::string, std::vector<Example>> groups;
   for (Example& e : examples) groups[target_of(*e.spelling.form->row)].push_back(std::move(e));
@@ -70,13 +70,12 @@ TEST(Forms, PtxasAcceptsEveryRowFromTheTargetItClaims) {
   EXPECT_GT(count, 20000u);
 }
 
-// One example a row, assembled for the next older target: if it were accepted there, the row would
+// One example of each row, assembled for the next older target. If ptxas accepted it, the row would
 // refuse working programs.
 TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
   const std::map<int, int> older{{80, 75}, {86, 80}, {89, 86}, {90, 89}, {100, 90}};
   std::map<std::string, std::vector<Example>> groups;
-  // These also belong to another row, which is older; the row at hand adds words that its first
-  // example leaves out.
+  // These examples also fit an older row; the row here adds words that its first example omits.
   const Form* last = nullptr;
   for (Example& e : all_examples()) {
     const Form* form = e.spelling.form;
@@ -103,7 +102,8 @@ TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
   EXPECT_GT(count, 100u);
 }
 
-// Rows of targets with a suffix, one example each: the table and ptxas agree on who has them.
+// One example of each row, for targets with a suffix: the table and ptxas must agree on the
+// targets.
 TEST(Forms, PtxasAndTheTableAgreeOnTargetsWithASuffix) {
   std::vector<Example> examples;
   for (Example& e : all_examples()) {
@@ -125,7 +125,7 @@ TEST(Forms, PtxasAndTheTableAgreeOnTargetsWithASuffix) {
   }
 }
 
-// The test above would be worth nothing if the list of wrong lines could not fill.
+// Checks that wrong lines are reported: otherwise the test above could not fail.
 TEST(Forms, PtxasIsHeard) {
   auto examples = pairwise_examples();
   examples.resize(3);
@@ -153,7 +153,7 @@ TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
         if (e.spelling.form->row->opcode != Opcode::k_call) {
           EXPECT_EQ(f.body[i].operands.size(), e.operands->size()) << e.text;
         }
-        // Another row may accept the same spelling, then with the same meaning.
+        // Another row may accept the same spelling, but only with the same meaning.
         EXPECT_EQ(std::memcmp(&f.body[i].modifiers, &e.spelling.modifiers, sizeof(Modifiers)), 0)
             << e.text;
       }
@@ -162,7 +162,7 @@ TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
   }
 }
 
-// Words that change nothing in the simulator: hints, and second spellings of one meaning.
+// Removes words without an effect in the simulator: hints, and second spellings of one meaning.
 std::string without_synonyms(std::string text) {
   auto replace = [&](const std::string& from, const std::string& to) {
     for (std::size_t at; (at = text.find(from)) != std::string::npos;)
@@ -204,8 +204,7 @@ std::string without_synonyms(std::string text) {
   return text;
 }
 
-// If two spellings of one opcode gave the same modifiers, a word would have been dropped on the
-// way.
+// If two spellings of one opcode had the same modifiers, a word would have been lost.
 TEST(Forms, DifferentSpellingsHaveDifferentModifiers) {
   std::map<std::string, std::string> seen;
   for (const Spelling& s : enumerate_forms()) {

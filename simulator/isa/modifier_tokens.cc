@@ -1,4 +1,4 @@
-// What each word of an opcode means: one place, for all rows of the table.
+// The meaning of each word of an opcode, for all rows of the table.
 #include "simulator/isa/modifier_tokens.h"
 
 #include <string_view>
@@ -131,7 +131,7 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"noinc", flag(&Modifiers::no_increment)},
       {"read", flag(&Modifiers::read)},
       {"trans", flag(&Modifiers::transposed)},
-      // Words that leave no choice open, or whose choice the row's variant records.
+      // Words without alternatives, or whose choice the row's variant records.
       {"wrap", {}},
       {"r", {}},
       {"L1", {}},
@@ -320,11 +320,11 @@ bool apply_tensor_memory_word(std::string_view w, Modifiers& m) {
   if (w == "warpx2::01_23") return m.tensor_multicast = TensorMulticast::kPairs01And23, true;
   if (w == "warpx4") return m.tensor_multicast = TensorMulticast::kAllFour, true;
   if (w == "min" || w == "max") return m.atom = w == "min" ? AtomOp::kMin : AtomOp::kMax, true;
-  // What follows says more, or the row's variant does.
+  // The following words, or the row's variant, contain the information.
   if (w == "red" || w == "b8x16" || w == "ws" || w == "sp" || w == "ashift" || w == "down")
     return true;
   if (w == "b4x16_p64" || w == "b6x16_p32") return m.narrow_bits = w[1] - '0', true;
-  // One scale for 32 elements, where no other number is spelled out.
+  // One scale for 32 elements, unless another number is spelled out.
   if (w == "block_scale" || w == "block32" || w == "scale_vec::1X" || w == "scale_vec::2X")
     return m.scale_vector = 32, true;
   if (w == "block16" || w == "scale_vec::4X") return m.scale_vector = 16, true;
@@ -405,7 +405,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   return false;
 }
 
-// Performance hints: they choose no other result, so no field keeps them.
+// Performance hints: they do not affect results, so no field stores them.
 bool is_hint(std::string_view w) {
   return w.starts_with("L1::") || w.starts_with("L2::") || w == "level::cache_hint";
 }

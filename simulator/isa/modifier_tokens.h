@@ -1,4 +1,4 @@
-// The words of an opcode: which modifier each stands for.
+// Maps the words of an opcode to modifiers.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,14 @@
 
 namespace lockstep::isa {
 
-// Words seen so far of those whose place among their kind says what they mean.
+// Counts of the words seen so far whose meaning depends on their position among words of their
+// kind.
 struct WordsSoFar {
   int types = 0, spaces = 0, layouts = 0;
 };
 
-// Sets the field of `m` that `token` (with its dot) stands for in `opcode`. False when the token is
-// not known: a mistake in the table.
+// Sets the field of `m` for `token` (with its dot) in `opcode`. Returns false if the token is
+// unknown, which is a mistake in the table.
 bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, WordsSoFar& words);
 
 }  // namespace lockstep::isa

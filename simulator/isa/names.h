@@ -1,7 +1,7 @@
-// The spelling of every enumerator in opcode.h, both ways.
+// The PTX spelling of every enumerator in opcode.h, in both directions.
 //
-// Spellings are those of the PTX text without the leading dot: "f32", "global", "rn". Source: PTX
-// ISA 9.0.
+// Spellings are those of PTX text without the leading dot: "f32", "global", "rn". Source: PTX ISA
+// 9.0.
 #pragma once
 
 #include <string_view>

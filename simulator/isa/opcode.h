@@ -1,5 +1,4 @@
-// The vocabulary of PTX as enumerations: types, state spaces, opcodes, special registers and
-// modifiers.
+// Enumerations of PTX: types, state spaces, opcodes, special registers and modifiers.
 //
 // Plain data without any standard-library type: the files of handlers, which have options of their
 // own, include it (simulator/engine/ops/alu/handler_file.h). Source: PTX ISA 9.0, chapters 5 (state
@@ -51,7 +50,7 @@ enum class Type : std::uint8_t {
   kE2M3,
   kE3M2,
   kE2M1,
-  // Recorded inputs are drawn by these numbers, so new types come last (simulator/vectors).
+  // Recorded inputs are selected by these numbers, so new types must come last (simulator/vectors).
   kE4M3x4,
   kE5M2x4,
   kE2M3x4,
@@ -59,8 +58,8 @@ enum class Type : std::uint8_t {
   kE2M1x4,
 };
 
-// Bytes of a value of this type in a register or in memory; predicates count 1. What is smaller
-// than a byte comes in words of 32 bits alone: 0.
+// Bytes of a value of this type in a register or in memory; predicates count 1. Types smaller than
+// a byte occur only in 32-bit words: 0.
 constexpr int size_of(Type t) {
   switch (t) {
     case Type::kPred:
@@ -116,7 +115,7 @@ constexpr int bits_of(Type t) {
   return t == Type::kB1 ? 1 : t == Type::kS4 || t == Type::kU4 ? 4 : 8 * size_of(t);
 }
 
-// Signed integers, and pairs of such.
+// Signed integers, and pairs of signed integers.
 constexpr bool is_signed(Type t) {
   return t == Type::kS4 || t == Type::kS8 || t == Type::kS16 || t == Type::kS32 ||
          t == Type::kS64 || t == Type::kS16x2;
@@ -243,7 +242,7 @@ enum class LoadMode : std::uint8_t {
   kFourRows,  // .tile::gather4, .tile::scatter4
   kIm2colW,
   kIm2colW128
-};  // cp.async.bulk.tensor: what the coordinates are of
+};  // cp.async.bulk.tensor: the kind of coordinates
 // tcgen05.ld, st and cp: lanes by bits of a row, as the manual names it.
 enum class TensorShape : std::uint8_t {
   kNone,
@@ -258,7 +257,7 @@ enum class TensorShape : std::uint8_t {
   k64x128b,
   k32x128b
 };
-// tcgen05.mma: what its factors are.
+// tcgen05.mma: the kind of its factors.
 enum class TensorKind : std::uint8_t {
   kNone,
   kF16,
@@ -281,14 +280,14 @@ enum class TestpOp : std::uint8_t {
   kSubnormal
 };
 
-// Of D = A * B + C: A has m rows and k columns, B k rows and n columns. m8n8 of ldmatrix: m and n
-// alone.
+// D = A * B + C: A has m rows and k columns, B k rows and n columns. m8n8 of ldmatrix sets only m
+// and n.
 struct Shape {
   std::uint16_t m = 0, n = 0, k = 0;
   bool operator==(const Shape&) const = default;
 };
 
-// Every modifier an instruction can carry. Absent ones are kNone, false or 0.
+// All modifiers that an instruction can have. Absent ones are kNone, false or 0.
 struct Modifiers {
   Type type = Type::kNone;         // the (destination) type
   Type source_type = Type::kNone;  // second type: cvt, set, mul.wide's operands are `type`
@@ -319,14 +318,14 @@ struct Modifiers {
   TensorShape tensor_shape = TensorShape::kNone;
   TensorKind tensor_kind = TensorKind::kNone;
   TensorMulticast tensor_multicast = TensorMulticast::kNone;
-  std::uint8_t cta_group = 0;  // tcgen05, cp.async.bulk.tensor: blocks that work together, 1 or 2
-  std::uint8_t scale_vector = 0;  // tcgen05.mma, mma: elements with one scale; 0: none are scaled
-  // tcgen05.cp, ldmatrix: bits of an element that gets a byte of its own; 0: none.
+  std::uint8_t cta_group = 0;     // tcgen05, cp.async.bulk.tensor: cooperating blocks, 1 or 2
+  std::uint8_t scale_vector = 0;  // tcgen05.mma, mma: elements with one scale; 0: no scales
+  // tcgen05.cp, ldmatrix: bits of a packed element that is expanded to a byte; 0: none.
   std::uint8_t narrow_bits = 0;
-  bool fine_scales = false;     // mma: scales are of ue4m3, not of ue8m0
+  bool fine_scales = false;     // mma: scales are of type ue4m3, not ue8m0
   std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
   std::uint8_t component =
-      0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted
+      0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: the number of bits by which the sum is shifted
   std::uint8_t vector = 1;   // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
   std::uint8_t variant = 0;  // distinguishes sub-forms that agree in all other fields; see forms.h
   bool ftz = false;
@@ -334,7 +333,7 @@ struct Modifiers {
   bool relu = false;
   bool nan = false;          // .NaN of min, max
   bool xorsign_abs = false;  // .xorsign.abs of two-input min, max
-  bool abs = false;          // .abs alone: of three-input min, max and of redux
+  bool abs = false;          // .abs alone: of three-input min and max, and of redux
   bool approx = false;
   bool full = false;          // div.full
   bool carry_out = false;     // .cc
@@ -354,14 +353,15 @@ struct Modifiers {
   bool no_complete = false;   // mbarrier.arrive.noComplete
   bool no_increment = false;  // cp.async.mbarrier.arrive.noinc
   bool read = false;          // cp.async.bulk.wait_group.read
-  bool formatted = false;     // sust.p, sured.p: as the surface's format says
+  bool formatted = false;     // sust.p, sured.p: in the surface's format
   bool transposed = false;    // ldmatrix, stmatrix, movmatrix
   bool packed = false;        // tcgen05.ld.pack::16b, tcgen05.st.unpack::16b
-  bool a_by_columns = false;  // mma, wmma: how A lies; wmma.load and wmma.store: the one matrix
+  bool a_by_columns =
+      false;  // mma, wmma: the layout of A; wmma.load and wmma.store: of the only matrix
   bool b_by_columns = false;
 };
 
-// What the operands of an image instruction look like.
+// Properties of an image instruction's operands.
 constexpr bool is_cube(Geometry g) { return g == Geometry::kCube || g == Geometry::kAcube; }
 constexpr bool is_layered(Geometry g) {
   return g == Geometry::kA1d || g == Geometry::kA2d || g == Geometry::kAcube;
@@ -370,16 +370,16 @@ constexpr bool is_layered(Geometry g) {
 constexpr int dimensions_of(Geometry g) {
   return g == Geometry::k3d || is_cube(g) ? 3 : g == Geometry::k2d || g == Geometry::kA2d ? 2 : 1;
 }
-// Registers in the vector of coordinates of a copy through a tensor map, and in that of what im2col
-// is given beside them.
+// Registers in the coordinate vector of a copy through a tensor map, and in the additional vector
+// for im2col.
 constexpr int tensor_coordinates_of(const Modifiers& m) {
   return m.load_mode == LoadMode::kFourRows ? 5 : m.dimensions;
 }
 constexpr int im2col_values_of(const Modifiers& m) {
   return m.load_mode == LoadMode::kIm2col ? m.dimensions - 2 : 2;
 }
-// Registers in the vector of coordinates, the layer first; of four with three dimensions or two and
-// a layer, the last is not looked at. A layered cube map has four.
+// Registers in the vector of coordinates, the layer first. With three dimensions, or two and a
+// layer, there are four, and the last is ignored. A layered cube map uses all four.
 constexpr int coordinates_of(Geometry g) {
   return g == Geometry::k1d ? 1 : dimensions_of(g) == 3 || g == Geometry::kA2d ? 4 : 2;
 }
@@ -456,11 +456,11 @@ enum class SpecialRegister : std::uint8_t {
   kCount
 };
 
-// Whether the register says where the system's shared memory lies.
+// Whether the register contains an address of the system's shared memory.
 constexpr bool is_reserved_shared(SpecialRegister r) {
   return r >= SpecialRegister::kReservedSmemOffset && r <= SpecialRegister::kReservedSmemCap;
 }
-// Whether the register's value is a time, which goes on by itself.
+// Whether the register's value is a time, which changes by itself.
 constexpr bool reads_clock(SpecialRegister r) {
   return r >= SpecialRegister::kClock && r <= SpecialRegister::kGlobaltimerHi;
 }

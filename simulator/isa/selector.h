@@ -1,5 +1,5 @@
-// Which bytes or half-words of a register a video instruction reads or writes: ".b2", ".h10",
-// ".b7654" (PTX ISA 9.0, 9.7.18 and 9.7.19).
+// The selector of a video instruction's operand: the bytes or half-words of a register that are
+// read or written: ".b2", ".h10", ".b7654" (PTX ISA 9.0, 9.7.18 and 9.7.19).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Selector {
   bool operator==(const Selector&) const = default;
 };
 
-// What an operand of a form may have.
+// The kind of selector that an operand of a form may have.
 enum class Selects : std::uint8_t {
   kNothing,
   kPart,   // a byte or a half: .b0 to .b3, .h0, .h1
@@ -24,7 +24,7 @@ enum class Selects : std::uint8_t {
   kLanes,  // SIMD sources: one digit a lane, over the lanes of both sources
 };
 
-// "b0" or "h32", without the dot. False when it is no selector.
+// Parses "b0" or "h32", without the dot. Returns false if it is not a selector.
 inline bool selector_from(std::string_view text, Selector& s) {
   if (text.size() < 2 || text.size() > 5 || (text[0] != 'b' && text[0] != 'h')) return false;
   s = {};
@@ -42,7 +42,8 @@ inline std::string text_of(const Selector& s) {
   return text;
 }
 
-// Whether it may stand there. `lanes`: of a SIMD instruction, 2 or 4; 1 of a scalar one.
+// Whether the selector is allowed there. `lanes`: 2 or 4 for a SIMD instruction, 1 for a scalar
+// one.
 inline bool fits(const Selector& s, Selects what, int lanes) {
   const auto each_below = [&](int end) {
     for (int i = 0; i < s.count; ++i) {

@@ -9,21 +9,21 @@ using isa::Type;
 
 constexpr int kLanes = 32;
 
-// mma.m8n8k4 of f16: four multiplications, each of the four lanes of a quad and the four that are
-// 16 further (PTX ISA 9.7.14.5.1).
+// mma.m8n8k4 of f16: four multiplications, each by the four lanes of a quad and the four lanes 16
+// further (PTX ISA 9.7.14.5.1).
 Element quad_element(const Fragment& f, int lane, int n) {
   const int group = lane >> 2 & 3, in_quad = lane & 3, upper = lane >= 16 ? 4 : 0;
   if (f.which == Which::kC) {
     if (f.type == Type::kF16) return {8 * group + in_quad + upper, n};
     return {8 * group + (lane & 1) + (n & 2) + upper, (n & 4) + (lane & 2) + (n & 1)};
   }
-  // A lane has one row of A, or one column of B, unless the matrix lies the other way.
+  // A lane has one row of A or one column of B; with the other layout, it has parts of several.
   const bool along_k = (f.which == Which::kA) != f.by_columns;
   const int across = 8 * group + (along_k ? in_quad + upper : n + upper), k = along_k ? n : in_quad;
   return f.which == Which::kA ? Element{across, k} : Element{k, across};
 }
 
-// Of mma, where rows are 8 or 16 and columns of B and C are 8.
+// For mma, where A has 8 or 16 rows, and B and C have 8 columns.
 Element mma_element(Which which, int rows, int per, int lane, int n) {
   const int group = lane >> 2, in_group = lane & 3, r = n / per, sub = n % per;
   switch (which) {
@@ -31,12 +31,13 @@ Element mma_element(Which which, int rows, int per, int lane, int n) {
     case Which::kB: return {4 * per * r + per * in_group + sub, group};
     default: break;
   }
-  // Of 16 rows, every other register is of the lower half.
+  // With 16 rows, every other register belongs to the lower half.
   const int halves = rows / 8;
   return {group + 8 * (r % halves), 4 * per * (r / halves) + per * in_group + sub};
 }
 
-// wmma is mma on blocks of 16 rows and 8 columns; of 8 rows and 32 columns, all is transposed.
+// wmma is mma on blocks of 16 rows and 8 columns. With 8 rows and 32 columns everything is
+// transposed.
 Element wmma_element(Fragment f, int lane, int n) {
   if (f.shape.m == 8 && f.shape.n == 32) {
     std::swap(f.shape.m, f.shape.n);
@@ -102,9 +103,9 @@ int Sparsity::group() const {
 
 Sparsity::Place Sparsity::place(int row, int group, int selector) const {
   const int quad = 4 * (row & 7), half = row >> 3;
-  const int lanes = groups() / 4;  // of every four that have metadata
-  // Elements of 16 bits and more: a lane has four groups of two rows, eight apart. Smaller ones:
-  // eight groups of one row.
+  const int lanes = groups() / 4;  // of every four lanes: those that have metadata
+  // With elements of 16 bits and more, a lane has four groups of two rows, eight apart. With
+  // smaller ones, eight groups of one row.
   if (lanes == 1) return {quad + selector, 16 * half + 4 * group};
   if (isa::bits_of(type) >= 16)
     return {quad + lanes * selector + group / 4, 16 * half + 4 * (group % 4)};

@@ -1,7 +1,8 @@
-// Which element of a matrix a lane holds where: the fragments of mma, wmma and their relatives.
+// The distribution of matrix elements over lanes and registers: the fragments of mma, wmma and
+// related instructions.
 //
-// Source: PTX ISA 9.0, 9.7.14.5 (mma), 9.7.14.6 (mma.sp) and 9.7.15.5 (wgmma). That of wmma is not
-// documented: it is as an H100 loads it (docs/journal/silicon.md).
+// Source: PTX ISA 9.0, 9.7.14.5 (mma), 9.7.14.6 (mma.sp) and 9.7.15.5 (wgmma). The layout of wmma
+// is not documented; it follows an H100 (docs/journal/silicon.md).
 #pragma once
 
 #include <cstdint>
@@ -18,39 +19,39 @@ enum class Family : std::uint8_t {
   kWmma,
   kWarpgroup,
   kWarpgroupSparse
-};  // of kWarpgroup: the 16 rows of one warp
+};  // kWarpgroup: the 16 rows of one warp
 
 struct Fragment {
   Family family = Family::kMma;
   Which which = Which::kA;
   isa::Type type = isa::Type::kNone;  // of an element
   isa::Shape shape;                   // of the instruction
-  bool by_columns = false;            // where the layout depends on it: mma.m8n8k4 of f16
+  bool by_columns = false;            // matters for mma.m8n8k4 of f16
 
-  // Rows and columns of the matrix; of a sparse A, the columns that are stored. mma.m8n8k4 of f16
-  // is four multiplications: A and the accumulators of all four lie under one another, the Bs side
-  // by side.
+  // Rows and columns of the matrix; for a sparse A, the stored columns. mma.m8n8k4 of f16 is four
+  // multiplications: the four A's and accumulators are stacked vertically, the four B's
+  // horizontally.
   int rows() const;
   int columns() const;
   int bits() const { return isa::bits_of(type); }
   int elements_a_register() const { return bits() >= 32 ? 1 : 32 / bits(); }
-  int registers() const;  // of a lane
+  int registers() const;  // for each lane
   int elements() const { return registers() * elements_a_register(); }
 };
 
-// Whether an instruction is four multiplications of a quarter warp each.
+// Whether the instruction is four multiplications, one by each quarter of a warp.
 bool is_quad(const Fragment& fragment);
 
 struct Element {
   int row = 0, column = 0;
 };
 
-// Element `n` of lane `lane`: registers in order, and in a register from its low bits up. Some
-// fragments of wmma hold an element in two places.
+// Element `n` of lane `lane`: registers in order, and within a register from its low bits upwards.
+// Some wmma fragments hold an element in two places.
 Element element_of(const Fragment& fragment, int lane, int n);
 
-// Of a sparse A: four bits of the metadata say which of the columns of a group are stored. A group
-// has 2 columns of 32 bits, 4 of 16 or 8 bits, or 8 of 4 bits, in pairs.
+// For a sparse A: four bits of metadata select the stored columns of a group. A group has 2 columns
+// of 32 bits, 4 of 16 or 8 bits, or 8 of 4 bits, in pairs.
 struct Sparsity {
   isa::Type type = isa::Type::kNone;  // of A's elements
   isa::Shape shape;
@@ -58,7 +59,8 @@ struct Sparsity {
   int group() const;                                // columns
   int groups() const { return shape.k / group(); }  // of a row
   int stored() const { return group() / 2; }        // columns of a group
-  // The lane of four bits, and the lowest of them. selector: 0 to isa::sparsity_selectors() - 1.
+  // The lane that holds the four bits, and the lowest bit. selector: 0 to isa::sparsity_selectors()
+  // - 1.
   struct Place {
     int lane = 0, shift = 0;
   };

@@ -1,5 +1,5 @@
-// Every element of a matrix is somewhere in its fragment, and as often as every other. Where it is,
-// silicon says (//simulator/vectors:matrix_replay_test).
+// Every element of a matrix must be in its fragment, and all equally often.
+// //simulator/vectors:matrix_replay_test compares the positions with hardware.
 #include "simulator/matrix/fragments.h"
 
 #include <gtest/gtest.h>

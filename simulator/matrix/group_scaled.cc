@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kFractionBits = 35, kZeroExponent = -139;
 constexpr int kSparseStored = 64, kGroup = 16, kMostGroups = 6;
-// A scale's significand counts eighths, and a factor halves: a term counts 2^-8.
+// A scale's significand counts eighths, and a factor halves, so a term counts 2^-8.
 constexpr int kTermBits = 8;
 
 // A scale, or an accumulator of f32: significand * 2^exponent.
@@ -43,8 +43,8 @@ int doubled(std::uint64_t bits) {
   return (bits & 8) != 0 ? -v : v;
 }
 
-// significand * 2^-fraction_bits, `below` under the largest exponent, in units of the last bit that
-// is kept.
+// significand * 2^-fraction_bits, `below` under the largest exponent, truncated, in units of the
+// last bit that is kept.
 std::int64_t cut(std::int64_t significand, int below, int fraction_bits) {
   const int up = kFractionBits - fraction_bits - below;
   const std::int64_t magnitude = significand < 0 ? -significand : significand;

@@ -9,7 +9,7 @@ namespace lockstep::matrix {
 
 inline constexpr std::uint32_t kNaN32 = 0x7fffffff;  // every NaN of a result
 
-// sum * 2^scale, cut to `fraction_bits` fraction bits.
+// sum * 2^scale, truncated to `fraction_bits` fraction bits.
 inline std::uint32_t to_f32(std::int64_t sum, int scale, int fraction_bits) {
   if (sum == 0) return 0;
   const std::uint32_t sign = sum < 0 ? 0x80000000u : 0;
@@ -18,8 +18,8 @@ inline std::uint32_t to_f32(std::int64_t sum, int scale, int fraction_bits) {
   const int length = std::bit_width(magnitude);
   const int exponent = scale + length - 1;
   if (exponent > 127) return sign | 0x7f800000u;
-  // Bits below the last one that stays: of normal results by their leading bit, of subnormal ones
-  // by the least exponent.
+  // The bits below the last one that is kept. For normal results it depends on their leading bit,
+  // for subnormal ones on the least exponent.
   const int drop = std::max(exponent, -126) - fraction_bits - scale;
   if (drop >= 64) return 0;
   if (drop > 0) {

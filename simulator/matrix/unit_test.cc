@@ -28,8 +28,8 @@ std::uint64_t half(double v) {
 }
 std::uint64_t single(float v) { return std::bit_cast<std::uint32_t>(v); }
 
-// One element of D: a row of A times a column of B, of f16, plus c in f32. Factors that are not
-// given are zero.
+// One element of D: a row of A times a column of B, of f16, plus c in f32. Missing factors are
+// zero.
 float dot(int compute_capability, const std::vector<double>& a, const std::vector<double>& b,
           float c = 0) {
   Operation o{Type::kF32, Type::kF16, Type::kF16, Type::kF32, {1, 1, 16}};
@@ -42,8 +42,8 @@ float dot(int compute_capability, const std::vector<double>& a, const std::vecto
   return std::bit_cast<float>(static_cast<std::uint32_t>(d));
 }
 
-// The value of finite bits, and the exponent that its term has: that of its leading bit, and for a
-// subnormal number the least.
+// The value of finite bits, and the exponent of its term: that of its leading bit or, for a
+// subnormal number, the least exponent.
 struct Number {
   double value;
   int exponent;
@@ -63,7 +63,7 @@ struct Format {
   int fraction_bits, exponent_bits, shift;  // tf32 stands in the upper bits of its register
 };
 
-// The rules of unit.h on doubles, which hold every term exactly: one element of D of f32.
+// The rules of unit.h in doubles, which represent every term exactly: one element of D of f32.
 float by_the_rules(const Unit& u, const Format& f, const std::vector<std::uint64_t>& a,
                    const std::vector<std::uint64_t>& b, float c) {
   for (std::size_t from = 0; from < a.size(); from += static_cast<std::size_t>(u.products)) {
@@ -111,8 +111,7 @@ TEST(MatrixUnit, EveryGenerationFollowsTheRules) {
       o.compute_capability = compute_capability;
       o.warpgroup = byte;  // what a warp does on Hopper is no unit's
       for (int round = 0; round < 3000; ++round) {
-        // All exponents below the highest, which is that of infinity, or a few around one; now and
-        // then zero.
+        // Either all exponents below that of infinity, or a few around one; sometimes zero.
         const auto draw = [&]() -> std::uint64_t {
           const std::uint64_t top = (1ull << f.exponent_bits) - 1, bits = random();
           const std::uint64_t exponent = round % 2 == 0 ? bits % top : top / 2 + bits % 5 - 2;
@@ -142,8 +141,8 @@ TEST(MatrixUnit, EveryGenerationFollowsTheRules) {
   EXPECT_EQ(compared, 3000 * (3 * 3 + 3 * 5));
 }
 
-// On Turing it is Volta's: 23 bits are kept. Since Ampere it is fused multiply-adds, each to the
-// nearest.
+// On Turing it computes as on Volta: 23 bits are kept. Since Ampere it is fused multiply-adds, each
+// rounded to nearest.
 TEST(MatrixUnit, AQuarterWarpsMultiplication) {
   Operation o{Type::kF32, Type::kF16, Type::kF16, Type::kF32, {8, 8, 4}};
   const auto first = [&](int compute_capability, double tiny, float c) {
@@ -170,7 +169,8 @@ TEST(MatrixUnit, HopperKeepsOneBitMoreThanAmpere) {
 }
 
 TEST(MatrixUnit, ChunksAreSixteenProductsSinceHopper) {
-  // The large terms of the first eight cancel. What follows is cut by them where all are one sum.
+  // The large terms of the first eight cancel. If all terms are one sum, they truncate the later
+  // terms.
   std::vector<double> a(16), b(16);
   a[0] = b[0] = a[1] = 1024, b[1] = -1024;
   a[8] = std::ldexp(1, -5), b[8] = std::ldexp(1, -5);
@@ -183,8 +183,8 @@ TEST(MatrixUnit, ChunksAreSixteenProductsSinceHopper) {
   EXPECT_EQ(dot(70, a, b), std::ldexp(1.0f, -10));
 }
 
-// An element of D is that of its row and its column alone, whatever the others hold, and every
-// depth is summed alike: of eights of products, and of others.
+// An element of D depends only on its row and its column. Every depth is summed alike, whether or
+// not it is a multiple of eight products.
 TEST(MatrixUnit, AnElementIsOfItsRowAndItsColumn) {
   std::mt19937_64 random(2);
   struct Case {

@@ -1,5 +1,5 @@
-// What an operation does, as far as it has a name: the compiler chooses the handler by it, and the
-// engine's checks ask for it.
+// The named actions of operations. The compiler selects the handler by the action, and the engine's
+// checks test it.
 //
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
 #pragma once
@@ -8,13 +8,13 @@
 
 namespace lockstep::program {
 
-// What an operation does that neither computes nor is an ordinary load or store. The headers beside
-// this one say which fields of the operation it uses: memory_access.h, synchronisation.h, copies.h,
-// images.h, matrix.h, tensor_memory.h.
+// The action of an operation that neither computes nor is an ordinary load or store. The headers
+// beside this one describe the fields that each action uses: memory_access.h, synchronisation.h,
+// copies.h, images.h, matrix.h, tensor_memory.h.
 enum class Action : std::uint8_t {
-  kNone,    // it computes
+  kNone,    // it only computes
   kBranch,  // bra: executed by the loop that runs warps
-  kLoad,    // ld and st but of parameters
+  kLoad,    // ld and st, except of parameters
   kStore,
   // Control. kCall's index: index into Program::calls; kBranchTable's src[0]: index, index
   // into Program::tables; kSleep's src[0]: nanoseconds.
@@ -24,21 +24,21 @@ enum class Action : std::uint8_t {
   kBranchTable,
   kTrap,
   kSleep,
-  kHint,      // no effect that a program can see
-  kLineHint,  // a hint about global memory at src[0] + immediate; nothing is read. The address, and
-              // src[1], the number of bytes where there is one, must be multiples of `width`
+  kHint,      // no visible effect
+  kLineHint,  // a hint about global memory at src[0] + immediate; reads nothing. The address, and
+              // the number of bytes in src[1] if present, must be multiples of `width`
   kSpecialRegister,  // SpecialRegisterFields; width: bytes of the destination
   kActiveMask,
   // The stack. kAlloca's src[0]: bytes, immediate: alignment.
   kAlloca,
   kStackSave,
   kStackRestore,
-  // Addresses; immediate: what is added. width: bytes of the destination; register_bytes: of
-  // kConvertAddress's source (4: no generic address).
+  // Addresses. immediate: an offset that is added. width: bytes of the destination. register_bytes:
+  // of kConvertAddress's source (4: not a generic address).
   kConvertAddress,  // AddressConversionFields
   kIsSpace,         // space: which; dst: predicate
-  kLocalAddress,    // of a variable of a function's frame: base + immediate
-  kSharedAddress,   // immediate, an address of shared memory, with the name of the own block
+  kLocalAddress,    // the address of a variable in a function's frame: base + immediate
+  kSharedAddress,   // immediate, an address of shared memory, with the name of the own block added
   kMapAddress,
   kRankOfAddress,  // src[0]: address of `width` bytes; space: kSharedCluster, or kGeneric;
                    // kMapAddress's src[1]: rank
@@ -47,7 +47,7 @@ enum class Action : std::uint8_t {
   kLoadKernelParameter,
   kLoadStorage,
   kStoreStorage,
-  kDiscard,  // the 128 bytes at src[0] + immediate hold anything from now on
+  kDiscard,  // the 128 bytes at src[0] + immediate become undefined
   // Among threads.
   kSync,
   kBarrier,
@@ -78,9 +78,8 @@ enum class Action : std::uint8_t {
   kProxyFence,
   kTensorMapFence,
   // Images. kTexture's and kSurfaceReduce's mode and src[1]: the level, or kNoSlot; isa::AtomOp.
-  // dst2: predicate that says whether the elements are
-  // resident, which they always are. kImageQuery's immediate: isa::ImageQuery; mode: 1 of a
-  // surface, 0 of a texture.
+  // dst2: a predicate whether the elements are resident, which is always true. kImageQuery's
+  // immediate: isa::ImageQuery; mode: 1 for a surface, 0 for a texture.
   kTexture,
   kSurfaceLoad,
   kSurfaceStore,

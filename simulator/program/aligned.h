@@ -1,4 +1,4 @@
-// Memory for register files and constants: aligned to a line of the cache, which vectors want.
+// Memory for register files and constants, aligned to a cache line as vector code requires.
 #pragma once
 
 #include <cstddef>

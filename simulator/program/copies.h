@@ -9,7 +9,7 @@
 namespace lockstep::program {
 
 // Action::kCopyAsync: cp.async. Destination: src[0] + immediate, in shared memory. Source: src[1] +
-// source_offset(), in global memory. width: bytes. mode(): what src[2] is.
+// source_offset(), in global memory. width: bytes. mode(): the meaning of src[2].
 enum class CopyMode : std::uint8_t { kWhole, kSourceSize, kIgnoreSource };
 
 class CopyAsyncFields : public Fields {
@@ -31,7 +31,7 @@ class CopyArriveFields : public Fields {
   void set_no_increment(bool no) { what() = no; }
 };
 
-// The address operand of an operation that has several.
+// An address operand, for operations with several of them.
 struct AddressOperand {
   Slot slot = kNoSlot;
   std::int64_t offset = 0;
@@ -44,7 +44,7 @@ struct BulkCopy {
   AddressOperand to, from, mbarrier;
   isa::Space to_space = isa::Space::kNone, from_space = isa::Space::kNone;
   Slot size = kNoSlot;
-  Slot mask = kNoSlot;  // 16 bits: of blocks (to shared memory) or of bytes (to global memory)
+  Slot mask = kNoSlot;  // 16 bits: blocks (to shared memory) or bytes (to global memory)
   isa::AtomOp reduction = isa::AtomOp::kNone;
   isa::Type type = isa::Type::kNone;  // of its elements
 };
@@ -54,7 +54,7 @@ struct BulkCopy {
 // Program::async_stores.
 struct AsyncStore {
   AddressOperand to, mbarrier;
-  isa::Space space = isa::Space::kNone;  // kGeneric or kSharedCluster, of both
+  isa::Space space = isa::Space::kNone;  // kGeneric or kSharedCluster, for both
   std::uint8_t width = 0, elements = 1;
   bool to_all = false;  // try_cancel: to all blocks of the cluster
   Slot data[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
@@ -83,20 +83,20 @@ struct TensorCopy {
   enum class What : std::uint8_t { kLoad, kStore, kReduce, kPrefetch };
   What what = What::kLoad;
   isa::LoadMode mode = isa::LoadMode::kNone;
-  std::uint8_t cta_group = 0;  // 0: not said
+  std::uint8_t cta_group = 0;  // 0: not specified
   std::uint8_t dimensions = 0;
   isa::AtomOp reduction = isa::AtomOp::kNone;
   isa::Space to_space = isa::Space::kNone;  // kLoad: kShared or kSharedCluster
   AddressOperand map, shared, mbarrier;
-  // Coordinates, innermost first; of four rows: that of all, and the row's number of each.
+  // Coordinates, innermost first. For four rows: the common one, then the index of each row.
   Slot at[5] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};
-  // Of im2col; of im2col::w, how many pixels of a halo and the offset; kNoSlot: none.
+  // For im2col: offsets. For im2col::w: the number of halo pixels and the offset. kNoSlot: none.
   Slot offsets[3] = {kNoSlot, kNoSlot, kNoSlot};
-  Slot mask = kNoSlot;  // of blocks
+  Slot mask = kNoSlot;  // blocks
 };
 
-// Action::kTensorMapReplace: a field of the tensor map at src[0] + immediate. src[1]: the
-// value, of `width` bytes, unless PTX has constants for the field.
+// Action::kTensorMapReplace: changes a field of the tensor map at src[0] + immediate. src[1]: the
+// value, of `width` bytes, unless PTX uses constants for the field.
 enum class MapField : std::uint8_t {
   kAddress = 1,
   kRank,
@@ -111,8 +111,8 @@ enum class MapField : std::uint8_t {
   kAtom
 };
 
-// Action::kTensorMapCopy: tensormap.cp_fenceproxy. SideDataFields: index into Program::bulk_copies,
-// whose size is that of a map.
+// Action::kTensorMapCopy: tensormap.cp_fenceproxy. SideDataFields: index into Program::bulk_copies;
+// the size is that of a map.
 
 class MapReplaceFields : public Fields {
  public:
@@ -120,7 +120,7 @@ class MapReplaceFields : public Fields {
   static constexpr bool fits(Action a) { return a == Action::kTensorMapReplace; }
   MapField field() const { return static_cast<MapField>(what()); }
   void set_field(MapField field) { what() = static_cast<std::uint8_t>(field); }
-  // Which dimension, or the value of a field that PTX has constants for.
+  // The dimension, or the value of a field for which PTX uses constants.
   std::uint32_t ordinal() const { return word(); }
   void set_ordinal(std::uint32_t ordinal) { word() = ordinal; }
 };

@@ -1,4 +1,4 @@
-// What the compiler knows of the engine: that it has a handler for each of these, and who has them.
+// The compiler's interface to the engine: the handlers for operations.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace lockstep::program {
 
-// The handlers of an engine. One for each kind of operation; of those that have many, the one that
+// The handlers of an engine: one for each kind of operation or, if a kind has several, the one that
 // fits the operation best.
 class Handlers {
  public:
   virtual ~Handlers() = default;
   virtual Handler of(Action action) const = 0;
-  // Operations whose fields are set but for `run`.
+  // `op`: all fields are set except `run`.
   virtual Handler load(const Op& op) const = 0;
   virtual Handler store(const Op& op) const = 0;
   // nullptr: this form is not implemented.

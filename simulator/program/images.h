@@ -1,8 +1,8 @@
 // Operations on texture and surface objects (PTX ISA 9.7.10 and 9.7.11).
 //
 // The object's handle is in src[0], 64 bits. Program::slots[src[3] ..]: the layer's register, then
-// those of three coordinates; kNoSlot where there is none. ListedFields: the elements'
-// registers, also where there is one. immediate: an ImageForm.
+// those of three coordinates; kNoSlot if absent. ListedFields: the elements' registers, even if
+// there is only one. immediate: an ImageForm.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace lockstep::program {
 
-// The modifiers that the handlers look at.
+// The modifiers that handlers use.
 struct ImageForm {
   isa::Geometry geometry = isa::Geometry::kNone;
   isa::Type type = isa::Type::kNone;        // of an element in registers

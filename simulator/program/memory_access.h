@@ -1,5 +1,5 @@
-// The fields of operations that access memory: loads, stores, atomics, and whatever else has an
-// operand in brackets.
+// The fields of operations that access memory: loads, stores, atomics, and other operations with an
+// address operand.
 //
 //   src[0] + immediate   the address of each lane
 //   width, elements      bytes of an element, and how many elements a lane moves
@@ -21,16 +21,17 @@
 
 namespace lockstep::program {
 
-// MemoryFields::flags.
+// Bits of MemoryFields::flags.
 enum MemoryFlags : std::uint8_t {
   kSignExtend = 1,     // narrow load into a wider register; atomics: signed minimum or maximum
   kNarrowAddress = 2,  // the address register has 32 bits
-  kFrameAddress = 4,   // an absolute local address that counts from the frame
-  kStrong = 8,         // volatile, relaxed, acquire, release or atomic: does not race with its like
-  kFloatResult = 16,   // atomics: floating-point addition
-  kAcquire = 32,       // orders what follows
-  kRelease = 64,       // orders what came before
-  kHalfElements = 128,  // atomics: every 16 bits are an f16, or with kSignExtend a bf16
+  kFrameAddress = 4,   // an absolute local address, relative to the frame
+  kStrong =
+      8,  // volatile, relaxed, acquire, release or atomic: does not race with other strong accesses
+  kFloatResult = 16,    // atomics: floating-point addition
+  kAcquire = 32,        // orders later accesses
+  kRelease = 64,        // orders earlier accesses
+  kHalfElements = 128,  // atomics: every 16 bits are an f16 or, with kSignExtend, a bf16
 };
 
 // An operation that accesses memory or orders accesses.
@@ -56,8 +57,8 @@ class AtomicFields : public Fields {
   void set_what(isa::AtomOp what) { Fields::what() = static_cast<std::uint8_t>(what); }
 };
 
-// What cvta does. An address of .shared, .local, .param (of a
-// kernel) and .const counts from where that state space begins; that of .const is Op::immediate.
+// The direction of cvta. An address in .shared, .local, .param (of a kernel) or .const is relative
+// to the start of that state space; for .const the start is Op::immediate.
 enum class AddressConversion : std::uint8_t {
   kFromShared,
   kToShared,

@@ -1,7 +1,7 @@
-// A decoded instruction, and the register file that its operands point into.
+// A decoded instruction, and the register file to which its operands refer.
 //
-// A kernel is decoded once. An operation has a pointer to a specialised handler, and byte offsets
-// of its operands in the warp's register file. So its execution neither looks anything up nor
+// A kernel is decoded once. An operation contains a pointer to a specialised handler, and byte
+// offsets of its operands in the warp's register file. So its execution needs no lookups and no
 // branches on modifiers.
 //
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
@@ -25,25 +25,25 @@ inline constexpr LaneMask kAllLanes = 0xffffffffu;
 
 struct Op;
 
-// Executes `op` for the lanes in `mask` (never 0). Control flow, barriers and memory handlers may
-// change the warp's program counter and state; all others only write their destination, for the
-// lanes in `mask` alone.
+// Executes `op` for the lanes in `mask` (never 0). Handlers of control flow, barriers and memory
+// may change the warp's program counter and state. All others only write their destination, for the
+// lanes in `mask`.
 using Handler = void (*)(engine::Warp& warp, const Op& op, LaneMask mask);
 
-// Where an operand lives. The file is a structure of arrays: 32 lanes of the register's own width
-// side by side, 64-byte aligned (an 8-bit register takes 32 bytes, 16-bit 64, 32-bit 128, 64-bit
-// 256, 128-bit 512). A predicate is one 32-bit LaneMask. Immediates, and other values that are
-// equal in all lanes of all warps, are laid out the same way in a file of constants per kernel: bit
-// 0 of the offset says which of the two files is meant.
+// The place of an operand. The file is a structure of arrays: the 32 lanes of a register are
+// adjacent, each of the register's own width, 64-byte aligned. (An 8-bit register takes 32 bytes,
+// 16-bit 64, 32-bit 128, 64-bit 256, 128-bit 512.) A predicate is one 32-bit LaneMask. Immediates,
+// and other values that are equal in all lanes of all warps, have the same layout in a file of
+// constants for each kernel. Bit 0 of the offset selects the file of constants.
 using Slot = std::uint32_t;
 inline constexpr Slot kNoSlot = 0xfffffffeu;
 constexpr bool is_constant(Slot s) { return (s & 1) != 0; }
 
-// What the scheduler's loop has to do around a handler.
+// What the scheduler's loop must do before and after a handler.
 enum class OpKind : std::uint8_t {
   kCompute,  // registers in, registers out: nothing
-  kMemory,   // may fail or meet unwritten bytes: the warp's program counter is stored before, its
-             // event looked at after
+  kMemory,   // may fail or read unwritten bytes: the warp's program counter is stored before, and
+             // its event tested after
   kControl,  // may change the program counter, the active lanes or the set of splits
   kBranch,   // bra: executed by the loop itself
 };
@@ -61,10 +61,10 @@ struct alignas(64) Op {
   std::uint8_t elements = 1;  // memory operations: vector length
   OpKind kind = OpKind::kCompute;
   std::int64_t immediate = 0;  // address offset, Video, index of side data: the category's
-  std::uint32_t origin = 0;    // index of the ptx::Instruction it came from: findings, counters
+  std::uint32_t origin = 0;  // index of the ptx::Instruction that it comes from: findings, counters
 
  private:
-  // What differs between categories. Only views have access.
+  // Data that depends on the category. Only views access it.
   struct Own {
     std::uint32_t word = 0;
     std::uint8_t flags = 0, what = 0, sync = 0;
@@ -76,10 +76,11 @@ struct alignas(64) Op {
   std::uint8_t register_bytes = 0;  // memory operations: width of the data registers, >= `width`
   std::uint8_t space = 0;           // memory operations: isa::Space
   std::uint8_t scope = 2;           // strong memory operations and fences: check::Scope
-  Action action = Action::kNone;    // which handler `run` is, where it has a name
+  Action action = Action::kNone;    // the name of what `run` does, if it has one
 
-  // The operation as one of its category: `op.as<MbarrierFields>().what()`. A view of another
-  // category does not compile, or is an assertion where only the action decides.
+  // A view of the operation as one of its category: `op.as<MbarrierFields>().what()`. A view of a
+  // wrong category does not compile or, if only the action determines the category, fails an
+  // assertion.
   template <class View>
   View as() {
     assert(View::fits(action));
@@ -93,7 +94,7 @@ struct alignas(64) Op {
 };
 static_assert(sizeof(Op) == 64);
 
-// The base of the views. Each has names for the fields that it uses, and these alone.
+// The base of the views. Each view names the fields that its category uses.
 class Fields {
  protected:
   explicit Fields(Op& op) : own_(&op.own_) {}
@@ -110,7 +111,7 @@ class Fields {
   Op::Own* own_;
 };
 
-// A branch of a warp's lanes: the program counter that they go to.
+// A branch: the target program counter.
 class BranchFields : public Fields {
  public:
   explicit BranchFields(Op& op) : Fields(op) {}
@@ -163,7 +164,7 @@ class ListedFields : public Fields {
   void set_first(std::size_t index) { word() = static_cast<std::uint32_t>(index); }
 };
 
-// An operation that computes; its sources that are predicates may be negated (!p).
+// An operation that computes. Source predicates may be negated (!p).
 class ComputeFields : public Fields {
  public:
   explicit ComputeFields(Op& op) : Fields(op) {}
@@ -173,7 +174,7 @@ class ComputeFields : public Fields {
   // lop3.BoolOp's predicate q.
   Slot fifth_source() const { return word(); }
   void set_fifth_source(Slot slot) { word() = slot; }
-  // What the checker of unwritten values wants to know of the operation: Selects, Bitwise, Decides.
+  // Details for the tracking of uninitialised values: Selects, Bitwise, Decides.
   template <class Detail>
   Detail detail() const {
     return static_cast<Detail>(what());

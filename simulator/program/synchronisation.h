@@ -1,4 +1,4 @@
-// The fields of operations by which lanes, warps and blocks wait for one another.
+// The fields of operations by which lanes, warps and blocks wait for each other.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace lockstep::program {
 
-// Action::kSync. What a *.sync does (PTX ISA 9.7.9, 9.7.13). src[0..2]: the operation's
+// Action::kSync: the kind of a *.sync operation (PTX ISA 9.7.9, 9.7.13). src[0..2]: the operation's
 // own sources; src[3]: the member mask.
 enum class SyncKind : std::uint8_t {
   kShflUp,
@@ -32,14 +32,14 @@ enum class SyncKind : std::uint8_t {
   kReduxMaxF,
   kElect,
   kWarpBarrier,
-  kWholeWarp,  // no exchange by itself: lanes wait until all are here, and then execute the
-               // operation together
+  kWholeWarp,  // no exchange: lanes wait until all are here, and then execute the operation
+               // together
 };
 // Op::immediate of redux on f32.
 inline constexpr std::int64_t kReduxAbs = 1, kReduxNaN = 2;
 
-// Action::kBarrier. What a bar does (9.7.13.1). src[0]: barrier,
-// src[1]: threads (or kNoSlot), src[2]: predicate of .red.
+// Action::kBarrier: the kind of a bar operation (9.7.13.1). src[0]: barrier, src[1]: threads (or
+// kNoSlot), src[2]: predicate of .red.
 enum BarFlags : std::uint8_t {
   kBarSync = 0,
   kBarArrive = 1,

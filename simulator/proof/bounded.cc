@@ -1,4 +1,4 @@
-// Values that are known only by their range: loaded data, and what is computed from it.
+// Values of which only a range is known: loaded data, and values computed from it.
 #include <algorithm>
 #include <bit>
 
@@ -21,7 +21,7 @@ Range Values::operand_range(const Node& n, int i, int bits, bool is_signed) {
   return within(r, all) && r.low <= r.high ? r : all;
 }
 
-// The integers that the operation's result may be.
+// The range of integers that the operation's result may have.
 std::optional<Range> Values::result_range(const Node& n, int bits) {
   const Op& op = graph_.program().ops[n.pc];
   const Meaning& m = graph_.program().meanings[n.pc];
@@ -30,7 +30,7 @@ std::optional<Range> Values::result_range(const Node& n, int bits) {
   const auto plain = [&](int i) { return operand_range(n, i, bits, false); };
   switch (m.opcode) {
     case Opcode::k_and: {
-      // No more than either, where one has no sign bit.
+      // At most the smaller operand, if one has no sign bit.
       const Wide a = plain(0).high, b = plain(1).high;
       if (std::min(a, b) > integers_of(bits, true).high) return std::nullopt;
       return Range{0, std::min(a, b)};
@@ -74,7 +74,8 @@ std::optional<Range> Values::result_range(const Node& n, int bits) {
   }
 }
 
-// A quotient q of a by a number c above 0, a nowhere below 0: c q <= a <= c q + c - 1.
+// Adds the relations of a quotient q = a / c, with a number c > 0 and a >= 0: c q <= a <= c q + c -
+// 1.
 void Values::relate_quotient(const Node& n, const Form& q, int bits) {
   const Op& op = graph_.program().ops[n.pc];
   const auto a = source(op.src[0], n.pc, bits), c = source(op.src[1], n.pc, bits);
@@ -91,11 +92,11 @@ void Values::relate_quotient(const Node& n, const Form& q, int bits) {
 
 std::optional<Form> Values::bounded(const Node& n) {
   if (n.kind == Node::Kind::kJoin) return std::nullopt;
-  if (n.kind == Node::Kind::kUnknown && n.pc == 0) return std::nullopt;  // it comes from nowhere
+  if (n.kind == Node::Kind::kUnknown && n.pc == 0) return std::nullopt;  // an undefined register
   const Op& op = graph_.program().ops[n.pc];
   const Meaning& m = graph_.program().meanings[n.pc];
   if (op.action == Action::kLoad) {
-    // A whole register's number may be read with a sign or without.
+    // The number in a whole register may be used as signed or unsigned.
     const bool is_signed =
         op.as<program::MemoryFields>().has(program::kSignExtend) || op.width == op.register_bytes;
     if (op.width > 4 || op.register_bytes > 8) return std::nullopt;
@@ -138,7 +139,7 @@ std::optional<Form> Values::bounded(const Node& n) {
       return data_within(integers_of(bits, true), bits, n.block);
     }
     case Opcode::k_cvt: {
-      // An integer of fewer bits, whatever it is.
+      // An integer of fewer bits, whatever its value.
       const int bits = register_bits(m.type);
       if (is_integer(m.source_type) && register_bits(m.source_type) < bits &&
           register_bits(m.source_type) <= 32)

@@ -1,5 +1,4 @@
-// An access of a kernel to memory, while it is being judged: what is claimed of it, and its
-// address.
+// A memory access of a kernel during the proof: the claims about it, and its address.
 #pragma once
 
 #include <optional>

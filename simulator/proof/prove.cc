@@ -16,9 +16,9 @@ using program::Op;
 namespace {
 
 constexpr std::uint8_t kGrid = 2;  // check::Scope::kGrid in Op::scope
-constexpr int kMostRounds = 4;     // of leaving out ways that no thread goes
+constexpr int kMostRounds = 4;     // of removing branches that no thread takes
 
-// What else an operation may do to memory than by a load, a store or an atomic that is looked at.
+// Whether an operation accesses memory only by loads, stores or atomics that are analysed.
 bool touches_nothing_else(const Op& op) {
   switch (op.action) {
     case Action::kNone:
@@ -70,7 +70,7 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
     a.reads = op.action != Action::kStore;
     a.writes = op.action != Action::kLoad;
     a.strong = op.action == Action::kAtomic || fields.has(program::kStrong);
-    // Of a block's shared memory, .cta is wide enough.
+    // In a block's shared memory, .cta scope is wide enough.
     a.atomic = op.action == Action::kAtomic && (space == Space::kShared || op.scope == kGrid);
     const bool narrow = fields.has(program::kNarrowAddress);
     a.threads = values.conditions(pc).threads;
@@ -137,7 +137,7 @@ Certificate prove(const program::Program& program, const program::Function& kern
                   const Shape& shape, const Memory& memory) {
   Certificate certificate;
   if (shape.threads() == 0 || shape.threads() > 1024) return certificate;
-  // What is found of the graph without the ways that no thread goes may decide more of them.
+  // Removing branches that no thread takes may determine further branches.
   Decided decided;
   std::unique_ptr<Graph> graph = Graph::make(program, kernel);
   if (graph == nullptr) return certificate;

@@ -1,5 +1,5 @@
-// What is proved of small kernels, and above all what is not. Expectations are worked out by hand
-// from the PTX manual: addresses, wrap-around, barriers.
+// Tests what is proved about small kernels and, above all, what is not. Expectations are derived by
+// hand from the PTX manual: addresses, wrap-around, barriers.
 #include "simulator/proof/prove.h"
 
 #include <gtest/gtest.h>

@@ -10,11 +10,11 @@ using isa::Space;
 
 namespace {
 
-// Accesses of single threads that are looked at, one by one, in the shared memory of a block.
+// The limits of the analysis: accesses of single threads in a block's shared memory.
 constexpr std::uint64_t kMostTouches = 1 << 20;
 constexpr std::uint64_t kMostShared = 1 << 18;  // bytes
 
-// For each interval between barriers, the accesses to shared memory that may lie in it.
+// For each interval between barriers: the accesses to shared memory that may be executed in it.
 std::vector<std::vector<std::size_t>> intervals_of(const Graph& graph, Values& values,
                                                    const std::vector<Place>& places) {
   const auto& blocks = graph.blocks();
@@ -45,14 +45,14 @@ std::vector<std::vector<std::size_t>> intervals_of(const Graph& graph, Values& v
   return intervals;
 }
 
-// Who has touched a byte in an interval: a thread plus 1.
+// The threads that have accessed a byte in an interval, as index plus 1.
 struct Touched {
   std::vector<std::uint32_t> writer, reader;  // by byte
   std::vector<bool> several;                  // readers
   std::vector<std::uint8_t> atomic;           // the size of atomics; several threads may make them
 };
 
-// Atomics of a size do not race with one another; with anything else they count as writes.
+// Atomics of one size do not race with each other. For other accesses they count as writes.
 bool touch_atomically(Touched& touched, std::size_t byte, std::uint32_t size) {
   if (touched.writer[byte] != 0 || touched.reader[byte] != 0) return false;
   if (touched.atomic[byte] != 0 && touched.atomic[byte] != size) return false;
@@ -60,7 +60,8 @@ bool touch_atomically(Touched& touched, std::size_t byte, std::uint32_t size) {
   return true;
 }
 
-// False: two threads may touch a byte that one of them writes, or there is too much to look at.
+// Returns false if two threads may access a byte that one of them writes, or if the limits are
+// exceeded.
 bool touch(const Place& place, const Values& values, Touched& touched, std::uint64_t& budget) {
   const Access& a = place.access;
   const Form& f = *place.address;
@@ -69,7 +70,7 @@ bool touch(const Place& place, const Values& values, Touched& touched, std::uint
   std::uint64_t rounds = 1;
   for (const auto& [symbol, factor] : f.factors) {
     const Range& r = values.symbols()[static_cast<std::size_t>(symbol)];
-    // Blocks have shared memory of their own, but which bytes each touches must not matter here.
+    // Each block has its own shared memory, but the accessed bytes must not depend on the block.
     if (symbol < kFirstLoop || r.high >= Wide{1} << 20) return false;
     counters.emplace_back(factor, static_cast<std::uint64_t>(r.high) + 1);
     rounds *= counters.back().second;
@@ -87,7 +88,7 @@ bool touch(const Place& place, const Values& values, Touched& touched, std::uint
     for (std::size_t t = 0; t < values.threads(); ++t) {
       if (!a.threads[t]) continue;
       const std::int64_t at = f.of(t) + more;
-      // Rounds of a counter that only other threads reach.
+      // Iterations of a counter that only other threads reach.
       if (at < 0 || static_cast<std::uint64_t>(at) + a.size > touched.writer.size()) continue;
       const auto me = static_cast<std::uint32_t>(t + 1);
       for (auto byte = static_cast<std::size_t>(at); byte < static_cast<std::size_t>(at) + a.size;

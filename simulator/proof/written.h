@@ -1,4 +1,4 @@
-// Which loads read what has been written, in every order of threads.
+// Proves which loads read only written memory, in every order of threads.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace lockstep::proof {
 
-// Sets Access::stored_before of loads of shared memory: each of their bytes has been stored to, by
-// the thread itself, or by a thread of the block before a barrier of all.
+// Sets Access::stored_before of loads of shared memory. Each of their bytes has been stored to by
+// the thread itself, or by a thread of the block before a barrier of all threads.
 void find_stores_before(const Graph& graph, Values& values, const Memory& memory,
                         std::vector<Place>& places);
 

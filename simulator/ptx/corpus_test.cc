@@ -1,6 +1,6 @@
-// Every PTX text that nvcc makes of testdata/ must parse, and nothing of it may get lost: the
-// statements of every function body are counted and compared with the instructions by a second,
-// much simpler reader.
+// Every PTX text that nvcc generates from testdata/ must parse completely. A second, much simpler
+// reader counts the statements of every function body and compares them with the parsed
+// instructions.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -47,8 +47,8 @@ struct Statement {
   std::vector<std::string> registers;  // words that begin with '%', the guard's first
 };
 
-// The statements of one body, between its outer braces: split at ';', labels and directives
-// dropped.
+// The statements of one body, between its outer braces: split at ';', without labels and
+// directives.
 std::vector<Statement> statements(std::string body) {
   // Braces of blocks stand alone; those of vectors follow an opcode.
   std::vector<Statement> all;
@@ -194,7 +194,7 @@ TEST(Corpus, ParsesWithNothingLost) {
   RecordProperty("instructions", static_cast<int>(instructions));
 }
 
-// A whole library's worth of text may not take long: all texts, repeated to several megabytes as
+// Parsing a whole library must not take long: parses all texts, repeated to several megabytes with
 // functions of other names.
 TEST(Corpus, ParsesInLinearTime) {
   double seconds = 0;

@@ -1,4 +1,4 @@
-// The parser's position in the text: the current token, and errors that name line and function.
+// The parser's position in the text: the current token, and errors with line and function.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace lockstep::ptx {
 // Thrown inside the parser only; parse() turns it into a value.
 struct Failure {
   ParseError error;
-  bool unknown_instruction = false;  // which only its function needs
+  bool unknown_instruction = false;  // only the function that contains it is affected
 };
 
 class Cursor {
@@ -56,7 +56,7 @@ class Cursor {
   }
   [[noreturn]] void fail(std::string message) const { fail(line(), std::move(message)); }
   [[noreturn]] void unexpected(std::string_view wanted) const;
-  // For an instruction that no row of the table of forms knows.
+  // For an instruction that no row of the table of forms accepts.
   [[noreturn]] void fail_unknown(int line, std::string message) const {
     throw Failure{{line, function, std::move(message)}, true};
   }

@@ -9,11 +9,11 @@
 namespace lockstep::ptx {
 namespace {
 
-// Larger than any device's memory: a size beyond it is a mistake in the text, not a variable.
+// More than any device's memory: a larger size is a mistake in the text.
 constexpr std::uint64_t kLargestVariable = 1ull << 40;
-// What initialisers reach: they are kept in memory, the zeros between them too.
+// The largest initialised part of a variable; it is kept in memory, including zeros in between.
 constexpr std::uint64_t kLargestInitialiser = 1ull << 28;
-// More dimensions than any program has.
+// More dimensions than any program uses.
 constexpr std::size_t kMaxDimensions = 32;
 
 struct Shape {
@@ -29,7 +29,7 @@ std::uint64_t checked_size(Cursor& in, const Shape& shape) {
       in.fail("the variable is larger than any memory");
     size *= std::max<std::uint64_t>(d, 1);
   }
-  // "[]" leaves the size to the initialiser.
+  // The initialiser determines the size of "[]".
   return std::find(shape.dimensions.begin(), shape.dimensions.end(), 0) == shape.dimensions.end()
              ? size
              : 0;
@@ -51,7 +51,7 @@ class Initialiser {
   }
 
  private:
-  // One brace level; `at` is its first byte. Elements that are left out are zero.
+  // Parses one brace level, whose first byte is `at`. Omitted elements are zero.
   void level(std::size_t depth, std::uint64_t at) {
     std::uint64_t stride = shape_.element, room = 1;
     for (std::size_t i = depth; i < shape_.dimensions.size(); ++i) {
@@ -152,7 +152,7 @@ class Initialiser {
   std::uint64_t end_ = 0;
 };
 
-// What may stand between the state space and the name, in any order that ptxas accepts.
+// The parts allowed between the state space and the name, in any order, as in ptxas.
 struct Prefix {
   std::uint32_t alignment = 0;
   std::uint32_t vector = 1;
@@ -198,8 +198,8 @@ Prefix parse_prefix(Cursor& in) {
     } else if (d == ".v2" || d == ".v4") {
       p.vector = static_cast<std::uint32_t>(in.take().text[2] - '0');
     } else if (d == ".ptr") {
-      // States the space and alignment of a kernel's pointer parameter: a hint that changes
-      // no layout.
+      // The space and alignment of a kernel's pointer parameter: a hint that does not change the
+      // layout.
       in.take();
       if (in.at_directive() && isa::space_from_name(in.current().text.substr(1)) != Space::kNone)
         in.take();
@@ -279,8 +279,8 @@ std::vector<Variable> parse_variables(Cursor& in, const Linkage& linkage) {
     const int line = in.line();
     Variable v = parse_declarator(in, space, prefix, shape);
     v.is_extern = linkage.is_extern;
-    v.is_weak =
-        linkage.is_weak || linkage.is_common;  // several modules may define it, one survives
+    v.is_weak = linkage.is_weak ||
+                linkage.is_common;  // several modules may define it; one definition is used
     v.is_visible = linkage.is_visible;
     if (in.accept('=')) {
       if (space != Space::kGlobal && space != Space::kConst)

@@ -1,4 +1,4 @@
-// Prints what the parser understands of a PTX file: one line an instruction.
+// Prints a parsed PTX file: one line for each instruction.
 //
 //   bazel run //simulator/ptx:dump -- kernel.ptx
 #include <cstdio>

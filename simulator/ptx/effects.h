@@ -1,7 +1,7 @@
-// What an instruction does to registers and to the order of execution, as its row in the table of
-// forms says.
+// The effect of an instruction on registers and control flow, according to its row in the table of
+// forms.
 //
-// All transformations of programs ask here, so that a new row is understood everywhere at once.
+// All program transformations use these functions, so a new row takes effect everywhere at once.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,21 @@
 
 namespace lockstep::ptx {
 
-// A register that an instruction touches. A register that is both read and written has an entry for
-// each.
+// A register that an instruction accesses. A register that is both read and written has two
+// entries.
 struct RegisterAccess {
   std::uint32_t index = 0;  // into Function::registers
   bool writes = false;
 };
 
-// All registers of an instruction: those that it reads (guard, sources, addresses) before those
-// that it writes, as execution has it. A write under a guard leaves the register of the lanes alone
-// for which the guard is false.
+// All registers of an instruction: first those that it reads (guard, sources, addresses), then
+// those that it writes. A guarded write keeps the register in lanes for which the guard is false.
 std::vector<RegisterAccess> register_accesses(const Instruction& i);
 
-// Instructions that execution may go on with, by index into Function::body; its size stands for the
+// The instructions that may be executed next, as indices into Function::body; its size means the
 // end of the function.
 struct Successors {
-  bool next = true;                    // the one that follows
+  bool next = true;                    // the following instruction
   std::vector<std::uint32_t> targets;  // of a branch
 };
 Successors successors(const Instruction& i);

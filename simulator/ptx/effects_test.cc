@@ -75,7 +75,7 @@ TEST(Effects, UnpackingWritesItsParts) {
   EXPECT_THAT(accesses("mov.b32 r1, {h1, h2};"), ElementsAre("h1", "h2", "=r1"));
 }
 
-// The manual writes a destination d, p or vd and puts it first; whatever else it names is read.
+// The manual names a destination d, p or vd and puts it first; every other operand is read.
 TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination) {
   int rows = 0;
   const isa::FormRow* last = nullptr;
@@ -107,7 +107,7 @@ TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination
     }
     if (const std::size_t bar = e.text.find("}|"); bar != std::string::npos)
       wanted.insert(e.text.substr(bar + 2, 2));
-    // A reduction of what is loaded goes to a register behind the vector.
+    // The reduction of loaded values is written to a register behind the vector.
     if (row.syntax.find(", d1:") != std::string_view::npos)
       wanted.insert(e.text.substr(e.text.find("}, ") + 3, 2));
     EXPECT_EQ(written, wanted) << e.text << "  of  " << row.syntax;

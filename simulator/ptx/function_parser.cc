@@ -12,10 +12,10 @@
 namespace lockstep::ptx {
 namespace {
 
-// More registers than any program has: a larger count is a mistake in the text.
+// More registers than any program uses: a larger count is a mistake in the text.
 constexpr std::uint32_t kMaxRegisters = 1u << 20;
 
-// Braces and brackets in an operand: a vector in an address, and some to spare.
+// The nesting depth of braces and brackets in an operand, with some reserve.
 constexpr int kDeepestOperand = 8;
 
 class BodyParser {
@@ -25,7 +25,7 @@ class BodyParser {
 
   void parse() {
     const int opened = in_.line();
-    scopes_.open();  // parameters and results live outside the body's own block
+    scopes_.open();  // parameters and results have a scope around the body's own block
     for (const Variable& v : function_.results) scopes_.add_variable(v.name, v.name);
     for (const Variable& v : function_.parameters)
       if (!scopes_.add_variable(v.name, v.name)) in_.fail("a second parameter is called " + v.name);
@@ -119,7 +119,7 @@ class BodyParser {
       const std::string_view name = in_.expect_word("a register's name");
       const auto first = static_cast<std::uint32_t>(function_.registers.size());
       if (in_.accept('<')) {
-        // No expression here: its '>' would be taken for a comparison.
+        // Not parsed as an expression, since '>' would count as a comparison.
         const auto number = parse_number(in_.current().text);
         if (in_.current().kind != Token::Kind::kNumber || !number || number->bits > kMaxRegisters)
           in_.unexpected("a number of registers");
@@ -143,8 +143,8 @@ class BodyParser {
   void variables(const Linkage& linkage) {
     const int line = in_.line();
     for (Variable& v : parse_variables(in_, linkage)) {
-      // The first variable of a name keeps it. Those of further blocks get a suffix that no PTX
-      // name can have.
+      // The first variable of a name keeps it. Variables of other blocks get a suffix that no PTX
+      // name can contain.
       const int seen = names_[v.name]++;
       const std::string renamed = seen == 0 ? v.name : v.name + "#" + std::to_string(seen + 1);
       const std::string& key =
@@ -236,7 +236,7 @@ class BodyParser {
     return o;
   }
 
-  // A name as an operand: register, special register, or a symbol that is looked up later.
+  // A name as an operand: a register, a special register, or a symbol that is resolved later.
   Operand named(const Token& word) {
     Operand o;
     if (word.text == "_") {
@@ -347,8 +347,8 @@ class BodyParser {
     return o;
   }
 
-  // A symbol is a variable of this function (then it takes its unique name) or must be known to the
-  // module at its end.
+  // A symbol is a variable of this function, which has a unique name, or must be defined by the end
+  // of the module.
   void resolve_symbol(Operand& o, int line) {
     if (const std::string* renamed = scopes_.find_variable(o.symbol)) {
       o.symbol = *renamed;
@@ -410,14 +410,14 @@ class BodyParser {
     function_.body.push_back(std::move(i));
   }
 
-  static constexpr int kNewest = 9;         // PTX version whose instructions are all known by name
+  static constexpr int kNewest = 9;  // the PTX version whose instructions are all known by name
   static constexpr int kOldestTarget = 75;  // of the rows of isa/form_rows.inc
 
   bool available(const isa::FormRow& row) const {
     const Module& m = state_.module;
     if (row.ptx > m.version_major * 10 + m.version_minor) return false;
-    // What is written for a device older than any that nvcc knows, a driver takes for a newer one
-    // all the same.
+    // A driver treats code for a device older than any that nvcc supports as code for a newer
+    // device.
     return isa::exists_on(row, std::max(m.target_number, kOldestTarget), m.target_suffix);
   }
 
@@ -456,7 +456,7 @@ class BodyParser {
                                        : std::string()));
   }
 
-  // A cache policy stands exactly when the opcode asks for one.
+  // An operand for the cache policy must be present exactly if the opcode requests one.
   static bool policy_agrees(const Instruction& i, const std::vector<isa::OperandRule>& rules) {
     bool has = false;
     for (const isa::OperandRule& r : rules) has |= r.name == "policy";
@@ -519,7 +519,7 @@ class BodyParser {
       return static_cast<std::uint64_t>(size_of(function_.registers[o.index].type));
     if (o.kind != Operand::Kind::kSymbol) return 0;
     const auto named = [&o](const Variable& v) { return v.name == o.symbol; };
-    // The variables of a call stand right before it.
+    // The variables of a call directly precede it.
     const auto& variables = function_.variables;
     const auto v = std::find_if(variables.rbegin(), variables.rend(), named);
     if (v != variables.rend()) return v->size;
@@ -575,12 +575,12 @@ class BodyParser {
   Scopes scopes_;
   SourceLocation source_;
   std::unordered_map<std::string, int> names_;      // variables so far, by the name as written
-  std::vector<std::unique_ptr<std::string>> keep_;  // names that scopes_ views
+  std::vector<std::unique_ptr<std::string>> keep_;  // names to which scopes_ has views
   std::vector<std::string> call_targets_;
 };
 
-// An opcode as PTX 9.0 has it. PTX 9.1 allows .volatile for .local, which NVRTC of later CUDA
-// writes. No other thread accesses such memory, so that it is the plain access.
+// An opcode in PTX 9.0 form. PTX 9.1 allows .volatile for .local, which later NVRTC versions
+// generate. No other thread accesses local memory, so it equals the plain access.
 std::string as_in_9_0(std::string_view opcode, const Module& m) {
   std::string plain(opcode);
   constexpr std::string_view kVolatile = ".volatile";

@@ -14,18 +14,18 @@
 
 namespace lockstep::ptx {
 
-// A name used where only a module-scope symbol can be meant: checked when the whole module is
-// known.
+// A name that can only mean a module-scope symbol. It is checked when the whole module has been
+// parsed.
 struct SymbolUse {
   std::string name;
   int line = 0;
   std::string function;
   bool is_call = false;
-  // Of a call, the bytes of each that it passes; 0: nobody knows, a constant.
+  // For a call: the bytes of each result and argument; 0: unknown, for a constant.
   std::vector<std::uint64_t> results = {}, arguments = {};
 };
 
-// What lives as long as the module: shared by all functions.
+// The state shared by all functions of a module.
 class ModuleState {
  public:
   explicit ModuleState(Module& m) : module(m) {}
@@ -39,8 +39,8 @@ class ModuleState {
   Module& module;
   std::vector<SymbolUse> uses;
 
-  // Where a (file, line, column) was itself inlined, as far as seen: .loc names only the innermost
-  // call site.
+  // The place into which a (file, line, column) was inlined, as far as seen: .loc names only the
+  // innermost call site.
   std::map<std::tuple<int, int, int>, int> inlined_locations;
 
  private:
@@ -48,8 +48,8 @@ class ModuleState {
   std::map<std::tuple<std::string, int, int, int, int>, int> sites_;
 };
 
-// `in` stands at the body's '{'; parameters and results of `function` are known. Fills registers,
-// variables, prototypes and body.
+// Parses a function body. `in` is at the body's '{'; parameters and results of `function` are set.
+// Fills in registers, variables, prototypes and body.
 void parse_body(Cursor& in, ModuleState& state, Function& function);
 
 // ".callprototype" and function headers: "(results) name (parameters)". Returns the name.

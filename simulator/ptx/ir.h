@@ -1,8 +1,8 @@
-// The typed form of a PTX module: what the parser produces and the decoder consumes.
+// The typed form of a PTX module: the result of the parser, which the compiler reads.
 //
-// One Instruction is one line of PTX after the table of instruction forms (forms.h) has accepted
-// it: its opcode, its modifiers as typed fields, and its operands. Nothing here knows about
-// execution. Source for names and meanings: PTX ISA 9.0.
+// An Instruction is one PTX instruction that the table of instruction forms (forms.h) has accepted:
+// its opcode, its modifiers as typed fields, and its operands. It contains nothing about execution.
+// Source of names and meanings: PTX ISA 9.0.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct OperandRule;  // isa/forms.h
 
 namespace lockstep::ptx {
 
-// The words that a module is made of.
+// Short names for the types of a module.
 using isa::Modifiers;
 using isa::Opcode;
 using isa::size_of;
@@ -30,8 +30,7 @@ using isa::Space;
 using isa::SpecialRegister;
 using isa::Type;
 
-// Where in the CUDA source an instruction came from (.loc); line 0 when the PTX carries no line
-// information.
+// The CUDA source place of an instruction (.loc). Line 0: the PTX has no line information.
 struct SourceLocation {
   int file = 0;  // index into Module::files
   int line = 0;
@@ -88,16 +87,16 @@ struct Instruction {
   Opcode opcode = Opcode::kInvalid;
   Modifiers modifiers;
   Guard guard;
-  // Destination first, in the order of the PTX manual. A call has four: list of results (may be
-  // empty), target (symbol or register), list of arguments (may be empty), label of the
-  // .callprototype or .calltargets as a symbol (kNone for a direct call). In both lists stand
+  // Destination first, in the order of the PTX manual. A call has four operands: list of results
+  // (may be empty), target (symbol or register), list of arguments (may be empty), and the label of
+  // the .callprototype or .calltargets as a symbol (kNone for a direct call). Both lists contain
   // symbols of .param variables, registers and immediates.
   std::vector<Operand> operands;
-  // What the table of forms says of each operand; nullptr for a call, which has a grammar of its
-  // own, and for a `ret` at a function's end.
+  // The rules of the table of forms for each operand. nullptr for a call, which has its own
+  // grammar, and for an implicit `ret` at a function's end.
   const std::vector<isa::OperandRule>* rules = nullptr;
   const isa::FormRow* row =
-      nullptr;  // of the table of forms; nullptr for a `ret` at a function's end
+      nullptr;  // in the table of forms; nullptr for an implicit `ret` at a function's end
   SourceLocation source;
   int ptx_line = 0;  // line within the PTX text, from 1
   std::string text;  // opcode with its modifiers as written, for messages: "ld.global.nc.f32"
@@ -117,7 +116,7 @@ struct Variable {
   bool is_visible = false;
   bool is_managed = false;
   std::vector<std::uint8_t> initial;  // empty: zero for .global and .const, uninitialised elsewhere
-  // Words of `initial` that hold an address of another symbol.
+  // Words of `initial` that contain the address of another symbol.
   struct Relocation {
     std::uint64_t offset = 0;  // byte offset in this variable
     std::uint32_t size = 8;    // bytes
@@ -152,8 +151,8 @@ struct Function {
       variables;  // function-scope .shared, .local and .param, with nested scopes renamed apart
   std::unordered_map<std::string, Prototype> prototypes;  // by label of the .callprototype
   std::vector<Instruction> body;
-  // It has an instruction that no row of the table of forms knows: which line, and what is wrong.
-  // Then nothing else is known of its body.
+  // Set if an instruction of the function fits no row of the table of forms: the line and the
+  // error. The rest of its body is then not parsed.
   struct Unknown {
     int line = 0;
     std::string message;
@@ -183,9 +182,9 @@ struct Module {
   std::vector<InlineSite> inline_sites;
   std::vector<Variable> variables;
   std::vector<Function>
-      functions;  // one entry a name: a definition replaces the declarations before it
+      functions;  // one entry for each name: a definition replaces earlier declarations
   std::vector<std::pair<std::string, std::string>>
-      aliases;  // .alias first, second: first is another name of second
+      aliases;  // .alias first, second: `first` is another name for `second`
 };
 
 }  // namespace lockstep::ptx

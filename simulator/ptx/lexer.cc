@@ -51,7 +51,7 @@ Token Lexer::next() {
   };
   if (open_comment_) return finish(Token::Kind::kBad, text_.size());
 
-  // A lone '%' is the operator; '%2' is a name, as the manual has it.
+  // A lone '%' is the operator; '%2' is a name, as in the manual.
   if ((begins_word(c) && (c != '%' || continues_word(at(start + 1)))) ||
       (c == '.' && begins_word(at(start + 1)))) {
     const bool directive = c == '.';

@@ -1,4 +1,4 @@
-// Holds the operands of an instruction against the rules of a form.
+// Checks the operands of an instruction against the rules of a form.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace lockstep::ptx {
 
-// Why the operands do not fit, empty when they do. `progress` counts the operands that fitted, so
-// that the most specific of several reasons can be chosen.
+// Why the operands do not fit; empty if they do. `progress` counts the operands that fitted, to
+// select the most specific of several reasons.
 struct Misfit {
   std::string reason;
   std::size_t progress = 0;
@@ -20,8 +20,8 @@ struct Misfit {
 Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules,
                       const std::vector<Operand>& operands, const std::vector<Register>& registers);
 
-// After a fit: immediates become the bits that the operand's type reads, labels and lists take
-// their kind.
+// Call after a fit: converts immediates to the bits of the operand's type, and sets the kind of
+// labels and lists.
 void settle_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules,
                      std::vector<Operand>& operands);
 

@@ -1,4 +1,4 @@
-// Parsed PTX as text again: for messages, reports and the dump.
+// Converts parsed PTX back to text, for messages, reports and the dump.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What a device says of itself, where a test has given it other values (lockstepSetProperty in
-// simulator/extension.h). The device is what it was.
+// Device properties that a test has overridden (lockstepSetProperty in simulator/extension.h). Only
+// the reported values change, not the device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace lockstep::runtime {
 
-// Gives each of these attributes its value where cudaDeviceProp has a field for it.
+// Sets each of these attributes in `prop`, if cudaDeviceProp has a field for it.
 void change_properties(cudaDeviceProp& prop, const std::map<int, int>& values);
 
 }  // namespace lockstep::runtime

@@ -1,5 +1,5 @@
-// What the functions about graphs share: handles turned into what they stand for, and lists given
-// to the program.
+// Shared parts of the API functions about graphs: looking up handles, and returning lists to the
+// program.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,8 +12,8 @@
 
 namespace lockstep::runtime {
 
-// Graphs are host objects: nothing here returns a kernel's error. The device's context is made, as
-// on an H100.
+// Runs the body of a function about a graph. Graphs are host objects, so no kernel's error is
+// returned. The device's context is created, as on an H100.
 template <class Body>
 cudaError_t about_graph(const char* function, cudaGraph_t handle, Body&& body) {
   return api(function, Reach::kContext, [&](Runtime& r, Device& d) -> cudaError_t {
@@ -29,7 +29,7 @@ cudaError_t about_node(const char* function, cudaGraphNode_t handle, Body&& body
   });
 }
 // The step of an executable graph, or of a conditional node's body in it, that was made from the
-// node; nullptr: there is none.
+// node; nullptr if there is none.
 inline GraphExec::Step* find_step(GraphExec& exec, const GraphNode& node) {
   for (GraphExec::Step& step : exec.steps) {
     if (step.origin == node.origin && step.graph == node.graph->id) return &step;
@@ -39,7 +39,7 @@ inline GraphExec::Step* find_step(GraphExec& exec, const GraphNode& node) {
   }
   return nullptr;
 }
-// With the step of an instantiated graph that was made from a node.
+// Runs the body with the step of an instantiated graph that was made from a node.
 template <class Body>
 cudaError_t about_step(const char* function, cudaGraphExec_t exec_handle,
                        cudaGraphNode_t node_handle, Body&& body) {
@@ -57,7 +57,7 @@ inline cudaGraphNode_t handle_of(const GraphNode* node) {
   return reinterpret_cast<cudaGraphNode_t>(const_cast<GraphNode*>(node));
 }
 
-// The nodes of a list of handles, all in `graph` and different. False: they are not.
+// Looks up a list of node handles. Returns false if they are not all different nodes of `graph`.
 inline bool nodes_of(const Graph& graph, const cudaGraphNode_t* handles, std::size_t count,
                      std::vector<GraphNode*>* nodes) {
   if (count != 0 && handles == nullptr) return false;
@@ -71,15 +71,16 @@ inline bool nodes_of(const Graph& graph, const cudaGraphNode_t* handles, std::si
   return true;
 }
 
-// Edges that mean more than "after": only the plain kind is simulated, which is stricter.
+// Whether all edges are plain dependencies. Only these are simulated; they are stricter than the
+// other kinds.
 inline bool plain_edges(const cudaGraphEdgeData* data, std::size_t count) {
   return data == nullptr || std::all_of(data, data + count, [](const cudaGraphEdgeData& e) {
            return e.from_port == 0 && e.to_port == 0 && e.type == 0;
          });
 }
 
-// CUDA's way to give a list: the number without an array; else at most *count of it, the rest of
-// the array filled with nulls.
+// Returns a list as CUDA does: only its length if `array` is nullptr; otherwise at most *count
+// elements, and nulls in the rest of the array.
 inline cudaError_t give(const std::vector<const GraphNode*>& nodes, cudaGraphNode_t* array,
                         std::size_t* count) {
   if (count == nullptr) return cudaErrorInvalidValue;

@@ -3,8 +3,8 @@
 
 namespace lockstep::runtime {
 
-// Whether cudaIpcOpenMemHandle returned the address, and it has not been closed. Under the device
-// lock.
+// Whether cudaIpcOpenMemHandle returned the address and it has not been closed since. Call under
+// the device lock.
 bool is_of_another_process(const void* pointer);
 
 }  // namespace lockstep::runtime

@@ -1,5 +1,5 @@
-// How many streams, events and instantiated graphs the program has made and not destroyed, for
-// lockstepLiveObjects (simulator/extension.h). Guarded by the device lock.
+// The number of streams, events and instantiated graphs that the program has created and not
+// destroyed, for lockstepLiveObjects (simulator/extension.h). Guarded by the device lock.
 #pragma once
 
 #include <cstddef>

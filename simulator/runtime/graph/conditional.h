@@ -1,11 +1,11 @@
 // Conditional nodes of graphs: if, while and switch (CUDA C++ Programming Guide, "Conditional Graph
 // Nodes").
 //
-// Which steps of its bodies a node executes is known when it is executed. So a launch puts the node
-// alone into the queue; the node puts a body behind itself, before whatever comes after the node,
-// and a while node puts itself behind its body. What comes after the node has to be known earlier:
-// a launch reserves numbers in the lanes of all bodies, and whatever comes after the node covers
-// them. A body that runs so often that its numbers are used up goes on with the last.
+// Which bodies a node executes is known only when the node is executed. So a launch queues the node
+// alone. The node inserts a body behind itself, before any later operation; a while node inserts
+// itself again behind its body. The order of later operations must be known earlier: a launch
+// reserves numbers in the lanes of all bodies, and later operations cover them. A body that runs
+// more often than numbers are reserved reuses the last number.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@
 
 namespace lockstep::runtime {
 
-// Who launches a graph.
+// The launch of a graph: the call, its stream and its chain.
 struct LaunchedBy {
   const char* api_name = "";
   const void* caller = nullptr;
@@ -26,30 +26,30 @@ struct LaunchedBy {
   std::uint64_t chain = 0;
 };
 
-// The entry of a step, but for its place.
+// Creates the queue entry of a step, without its place in the order.
 std::shared_ptr<Pending> make_entry(const GraphExec::Step& step, const LaunchedBy& by);
 
-// Puts a conditional step, whose entry has its place, into its launch: `end` covers what the node
-// will execute.
+// Prepares a conditional step, whose entry has its place, for its launch. On return `end` also
+// covers what the node will execute.
 void prepare_condition(Runtime& runtime, GraphExec& exec, GraphExec::Step& step,
                        const LaunchedBy& by, Pending& entry, Clock* end);
 
-// Puts an operation before all steps of the launch that gives its handles their values; nullptr:
-// the graph has none.
+// Queues an operation, before all steps of the launch, that gives the graph's handles their default
+// values. Returns nullptr if the graph has no handles.
 std::shared_ptr<Pending> begin_conditions(Runtime& runtime, GraphExec& exec, const Clock& start,
                                           const LaunchedBy& by);
 
-// The node of a graph for cudaGraphAddNode. The bodies are new, and empty.
+// The work of a conditional node, for cudaGraphAddNode. Its bodies are new empty graphs.
 cudaError_t conditional_work(Runtime& r, const char* api_name, Graph& graph,
                              cudaConditionalNodeParams* params, Work* work);
 
-// Whether the graph, or one within it, has conditional nodes. Such a graph has one executable graph
-// at a time, cannot be cloned, and is no child.
+// Whether the graph, or a graph within it, has conditional nodes. Such a graph can have one
+// executable graph at a time, and cannot be cloned or be a child.
 bool has_conditional_nodes(const Graph& graph);
-// Whether the bodies in it have nodes that bodies may have: kernels, copies, fills, empty ones,
-// children, conditional ones.
+// Whether the bodies in it contain only nodes that bodies may contain: kernels, copies, fills,
+// empty, child and conditional nodes.
 bool bodies_are_allowed(const Graph& graph);
-// All handles that were made for the graph and those within it.
+// All handles created for the graph and for graphs within it.
 std::vector<std::shared_ptr<Condition>> conditions_of(const Graph& graph);
 
 }  // namespace lockstep::runtime

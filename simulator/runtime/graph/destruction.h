@@ -1,4 +1,4 @@
-// What ends with all that runs on it: contexts, and what there is on a device.
+// Destroys contexts, and everything on a device, after ending the work that uses them.
 #pragma once
 
 #include "simulator/runtime/state/contexts.h"

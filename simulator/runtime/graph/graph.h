@@ -1,4 +1,4 @@
-// Graphs: work with its dependencies, and what is made of it to be launched.
+// Graphs: nodes of work with their dependencies, and the executable graphs made from them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,13 +21,13 @@ struct GraphNode {
   Work work;
   int device = 0;
   std::uint64_t origin = 0;          // the same for a node and its copies in clones
-  std::vector<GraphNode*> from, to;  // what it waits for, and what waits for it
-  // Pointers into KernelWork::parameters, as cudaGraphKernelNodeGetParams gave them last.
+  std::vector<GraphNode*> from, to;  // its dependencies, and its dependents
+  // Pointers into KernelWork::parameters, as cudaGraphKernelNodeGetParams last returned them.
   std::vector<void*> arguments;
 };
 
-// A user object that a graph keeps alive (cudaUserObjectCreate). It stays when its destructor has
-// run: a program may name it later, which an H100 takes for done.
+// A user object that a graph keeps alive (cudaUserObjectCreate). It is kept after its destructor
+// has run: a program may name it later, and an H100 accepts that.
 struct UserObject {
   void* data = nullptr;
   cudaHostFn_t destroy = nullptr;
@@ -35,7 +35,7 @@ struct UserObject {
   bool destroyed = false;
 };
 
-// Gives references back, as many as there are; the last one runs the destructor.
+// Releases at most `count` references. Releasing the last one runs the destructor.
 void release_user_object(UserObject* object, unsigned count);
 
 struct GraphExec;
@@ -43,33 +43,33 @@ struct GraphExec;
 struct Graph {
   std::uint64_t id = 0;
   std::list<std::unique_ptr<GraphNode>> nodes;  // in the order in which they were added
-  std::weak_ptr<GraphExec> exec;                // the last that was made of it
+  std::weak_ptr<GraphExec> exec;                // the last one instantiated from it
   std::map<UserObject*, unsigned> kept;         // references to user objects
-  Graph* parent = nullptr;  // of a conditional node's body: the graph with the node
-  std::vector<std::shared_ptr<Condition>> conditions;  // handles that were made for it
+  Graph* parent = nullptr;  // for a conditional node's body: the graph that contains the node
+  std::vector<std::shared_ptr<Condition>> conditions;  // handles created for it
   ~Graph();
 };
 
-// An instantiated graph: its nodes in an order that keeps the dependencies, each with the node it
-// was made from.
+// An instantiated graph: its nodes in an order that respects the dependencies, each with the node
+// it was made from.
 struct GraphExec {
   struct Step {
     Work work;
     int device = 0;
     std::uint64_t origin = 0, graph = 0;  // of the node, and its graph's id
     bool enabled = true;
-    std::vector<std::size_t> from;                   // steps it waits for
-    std::size_t branch = 0;                          // of `branches`
+    std::vector<std::size_t> from;                   // indices of the steps it depends on
+    std::size_t branch = 0;                          // index in `branches`
     std::shared_ptr<GraphExec> child;                // of a ChildWork
     std::vector<std::shared_ptr<GraphExec>> bodies;  // of a ConditionalWork
   };
   std::vector<Step> steps;
-  // Chains of steps that cover all of them. A chain has a lane in the order of operations as soon
-  // as it is launched.
+  // Chains of steps that together contain all steps. A chain gets a lane in the order of operations
+  // at its first launch.
   std::vector<std::optional<Lane>> branches;
-  std::vector<std::shared_ptr<Condition>> conditions;  // get their values at each launch
-  std::optional<Lane> conditions_lane;                 // where they do
-  Clock launched;  // covers its launches: one begins when those before it have ended
+  std::vector<std::shared_ptr<Condition>> conditions;  // set to their defaults at each launch
+  std::optional<Lane> conditions_lane;                 // the lane of the operation that sets them
+  Clock launched;  // covers its launches: each starts after the launches before it have ended
   unsigned long long flags = 0;
   std::map<UserObject*, unsigned> kept;
   ~GraphExec();
@@ -79,31 +79,31 @@ struct GraphExec {
 class Graphs {
  public:
   Graph* create();
-  // nullptr for a handle that is none, or not any more.
+  // Returns nullptr for a handle that is invalid or destroyed.
   Graph* find(cudaGraph_t handle) const;
   GraphNode* find(cudaGraphNode_t handle) const;
   std::shared_ptr<GraphExec> find(cudaGraphExec_t handle) const;
   bool destroy(Graph* graph);
-  // The graph belongs to a node from now on (cudaGraphChildGraphOwnershipMove). nullptr: it is the
-  // program's no more.
+  // Transfers the graph to a node (cudaGraphChildGraphOwnershipMove). Returns nullptr if the
+  // program no longer owns it.
   std::shared_ptr<Graph> adopt(Graph* graph);
   bool destroy(cudaGraphExec_t exec);
 
-  // Adds a node after `dependencies`, which are of the same graph and all different.
+  // Adds a node after `dependencies`, which must be different nodes of this graph.
   GraphNode* add(Graph& graph, Work work, int device, const std::vector<GraphNode*>& dependencies);
   void remove(GraphNode& node);
-  static bool connect(GraphNode& from, GraphNode& to);     // false: they were connected before
-  static bool disconnect(GraphNode& from, GraphNode& to);  // false: they were not
+  static bool connect(GraphNode& from, GraphNode& to);     // false if they are connected already
+  static bool disconnect(GraphNode& from, GraphNode& to);  // false if they are not connected
   Graph* clone(const Graph& graph);
-  // Whether it belongs to a child node, or to a conditional one.
+  // Whether it belongs to a child node or a conditional node.
   bool is_of_node(const Graph& graph) const { return children_.count(&graph) != 0; }
   // A copy that belongs to a node.
   std::shared_ptr<Graph> copy(const Graph& graph);
 
-  // An empty one that belongs to a conditional node of `parent`.
+  // An empty graph that belongs to a conditional node of `parent`.
   std::shared_ptr<Graph> make_body(Graph& parent);
 
-  // nullptr when the graph has a cycle.
+  // Returns nullptr if the graph has a cycle.
   static std::shared_ptr<GraphExec> instantiate(const Graph& graph);
   cudaGraphExec_t enter(std::shared_ptr<GraphExec> exec);
 
@@ -119,17 +119,18 @@ class Graphs {
 };
 Graphs& graphs();
 
-// Whether the graph, or one within it, allocates or frees memory. Such a graph has one executable
-// graph at a time, cannot be cloned, and keeps its nodes and edges (cudaGraphAddMemAllocNode).
+// Whether the graph, or a graph within it, allocates or frees memory. Such a graph can have one
+// executable graph at a time, cannot be cloned, and its nodes and edges cannot be removed
+// (cudaGraphAddMemAllocNode).
 bool has_memory_nodes(const Graph& graph);
 
-// Puts all steps into the queue, launched in a stream. Changes of the exec are of later launches.
+// Queues all steps, as a launch in `stream`. Later changes of the exec affect later launches only.
 cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec, Stream& stream);
 
-// Whether the graph can take the place of what the exec was made from; changes the exec if so.
+// Whether the graph can replace the one that the exec was made from; if so, updates the exec.
 cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph, const GraphNode** error_node);
-// Gives a step new parameters. False when they are of another type, or change what may not be
-// changed.
+// Sets new parameters of a step. Returns false if they are of another type, or change something
+// that may not change.
 bool replace_work(GraphExec::Step& step, Work work);
 
 }  // namespace lockstep::runtime

@@ -1,5 +1,5 @@
-// Work from the parameter structures of graph nodes. Each returns CUDA's error for parameters that
-// no node can have.
+// Creates work from the parameter structures of graph nodes. Each function returns CUDA's error for
+// parameters that no node can have.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,21 +26,21 @@ cudaError_t from_symbol_work(Runtime& r, Device& d, const char* api_name, void* 
 cudaError_t fill_work(Runtime& r, const char* api_name, const cudaMemsetParams* params, Work* work);
 cudaError_t host_work(const cudaHostNodeParams* params, Work* work);
 cudaError_t child_work(Runtime& r, const char* api_name, cudaGraph_t graph, Work* work);
-// The graph itself becomes the child (cudaGraphChildGraphOwnershipMove).
+// The graph itself, not a copy, becomes the child (cudaGraphChildGraphOwnershipMove).
 cudaError_t moved_child_work(const Graph& parent, cudaGraph_t graph, Work* work);
 cudaError_t record_work(Runtime& r, cudaEvent_t event, Work* work);
 cudaError_t wait_work(Runtime& r, cudaEvent_t event, Work* work);
-// Allocates: the address is the same at every launch. `params->dptr` gets it.
+// Allocates memory. The address, which is stored in `params->dptr`, is the same at every launch.
 cudaError_t allocate_work(Runtime& r, const char* api_name, const Graph& graph,
                           cudaMemAllocNodeParams* params, Work* work);
-// Frees memory that a node of this graph, or of another, has allocated.
+// Frees memory that a node of this graph, or of another graph, has allocated.
 cudaError_t free_work(Runtime& r, const char* api_name, const Graph& graph, void* pointer,
                       Work* work);
-// Any of them, from the structure that holds all, for a node of `graph`.
+// The work of a node of `graph` of any type, from the general parameter structure.
 cudaError_t any_work(Runtime& r, Device& d, const char* api_name, Graph& graph,
                      cudaGraphNodeParams* params, Work* work);
 
-// Gives a node new parameters; those of another type are cudaErrorInvalidValue.
+// Sets new parameters of a node. Returns cudaErrorInvalidValue for parameters of another node type.
 cudaError_t set_work(GraphNode& node, Work work);
 
 }  // namespace lockstep::runtime

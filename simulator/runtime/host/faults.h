@@ -1,9 +1,9 @@
-// Accesses of the program to protected pages: the signals by which they show.
+// Detects the program's accesses to protected pages by signals.
 //
-// SIGSEGV comes where an instruction of the program meets a protected page. What becomes of it is
-// for a judge to say: the page is opened for good, or for this one instruction. For the latter the
-// processor's trap flag is set; SIGTRAP comes behind the instruction, and the page is closed again.
-// Handlers of the program get all other signals. Only x86-64 has this.
+// An access to a protected page raises SIGSEGV. A judge decides whether the page is opened
+// permanently or for this one instruction. In the second case the processor's trap flag is set, so
+// that SIGTRAP follows the instruction and the page is closed again. All other signals are passed
+// to the program's handlers. Supported on x86-64 only.
 #pragma once
 
 #include <signal.h>
@@ -13,27 +13,27 @@
 namespace lockstep::runtime {
 
 struct HostAccess {
-  memory::Address address = 0;  // of the first byte on the page
-  unsigned bytes = 1;           // as far as the instruction shows
+  memory::Address address = 0;  // of the first accessed byte on the page
+  unsigned bytes = 1;           // as far as the instruction determines it
   bool writes = false;
   const void* at = nullptr;  // the instruction
-  // Only the first byte is known to be wanted: strlen() and the like read vectors.
+  // Only the first byte is certainly needed: strlen() and similar functions read whole vectors.
   bool overreads = false;
 };
 
 enum class Verdict : std::uint8_t { kOpen, kOpenWithOthers, kStep };
 
-// Called for a fault on a protected page, in the thread that made it and on the stack that its
-// signals have.
+// Called for a fault on a protected page, in the thread that caused it, on that thread's signal
+// stack.
 using Judge = Verdict (*)(const HostAccess& access);
 
-// From now on faults on `pages` are judged. A handler that the program has put in the place of ours
-// is called behind ours again. To be called before pages are protected. False: a thread of the
-// process blocks the signals, or a debugger has them; then no page may be protected.
+// Starts judging faults on `pages`. If the program replaces our handler, its handler is called
+// after ours. Call before pages are protected. Returns false if a thread of the process blocks the
+// signals, or a debugger receives them; then no page may be protected.
 bool watch_faults(GuardedPages* pages, Judge judge);
 
-// What the program asks of sigaction() for SIGSEGV and SIGTRAP while ours are installed: it is
-// kept, and called for what is not ours. False: ours are not installed.
+// The program calls sigaction() for SIGSEGV or SIGTRAP while our handlers are installed: stores its
+// handler, which is called for signals that are not ours. Returns false if ours are not installed.
 bool keep_program_action(int signal, const struct sigaction* action, struct sigaction* former);
 
 // Whether the thread runs on its alternate signal stack, which may be small.

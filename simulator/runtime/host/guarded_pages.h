@@ -1,14 +1,13 @@
-// Pages of the host's memory that are protected, because an operation accesses them that the host
-// has not waited for.
+// Protected pages of host memory: an operation that the host has not waited for accesses them.
 //
-// An area is the pages of one allocation. Guards lie on it: each closes its pages to the host, or
-// to the host's writes. A page is as protected as the strictest of its guards asks. Pages can be
-// opened one by one; they stay open until another guard comes. Pinned and managed memory has a
-// second address for the engine, so only the program meets the protection; registered memory has
-// not, and is opened while an operation is executed.
+// An area is the pages of one allocation. Each guard on an area closes its pages to the host, or to
+// the host's writes. A page has the strictest protection of its guards. Pages can be opened one by
+// one; they stay open until another guard is added. Pinned and managed memory has a second address
+// for the engine, so only the program's accesses fault. Registered memory has no second address; it
+// is open while an operation is executed.
 //
-// Thread safety: all functions may be called by several threads at once. None allocates or touches
-// guarded memory while it holds the mutex, but for add() and settle(), which allocate.
+// All functions are thread-safe. While holding the mutex, none touches guarded memory, and none
+// except add() and settle() allocates.
 #pragma once
 
 #include <atomic>
@@ -36,49 +35,51 @@ class GuardedPages {
     Level level = Level::kClosed;
     Lane lane = 0;
     std::uint32_t sequence = 0;
-    bool is_kernel = false;       // it may access the box; others do
-    std::weak_ptr<void> pending;  // as long as it has not been executed
+    bool is_kernel = false;       // it may access the box; other operations certainly do
+    std::weak_ptr<void> pending;  // valid until the operation has been executed
   };
 
-  // Puts a guard on an allocation's pages. An earlier one of the same lane, box and kind goes.
-  // False where the allocation has no whole page, and for registered memory that the program may
-  // not write: opening it again would need another protection than its own.
+  // Adds a guard to an allocation's pages and removes an earlier guard of the same lane, box and
+  // kind. Returns false if the allocation has no whole page, or is registered memory that the
+  // program may not write: restoring its protection would be impossible.
   bool add(const memory::Allocation& allocation, Guard guard);
-  // Takes away guards whose operations `known` covers, and opens what no other guard closes.
-  // `is_live`: whether an allocation is still there, by its base and number.
+  // Removes guards whose operations `known` covers, and opens pages that no other guard closes.
+  // `is_live`: whether an allocation still exists, by its base and number.
   using IsLive = std::function<bool(memory::Address, std::uint64_t)>;
   void settle(const Clock& known, const IsLive& is_live);
-  // Takes all guards away.
+  // Removes all guards.
   void clear(const IsLive& is_live);
-  // There are guards.
+  // Whether there are guards.
   bool any() const { return any_; }
 
-  // What a fault at an address means.
+  // The state of the page of a faulting address.
   enum class State : std::uint8_t {
     kNone,       // no area
     kOpen,       // the page permits the access: another thread has opened it
     kProtected,  // a guard forbids it
   };
   State state(memory::Address address, bool writes) const;
-  // The guards on some of `size` bytes.
+  // The guards on any of `size` bytes.
   std::vector<Guard> guards(memory::Address address, std::uint64_t size) const;
 
-  // Opens the page of an address for all that is to come; or with a growing run of pages behind it.
+  // Opens the page of an address until another guard is added. `with_others`: opens a growing
+  // number of following pages, too.
   void open(memory::Address address, bool with_others);
-  // Opens it for one access, and closes it again. false: it has been open for too many already.
+  // begin_step() opens the page for one access, end_step() closes it again. Returns false if too
+  // many single accesses have been made.
   bool begin_step(memory::Address address);
   void end_step(memory::Address address);
 
-  // Registered memory is open while an operation is executed. Calls may nest. False: there is none,
-  // and end_execution() must not follow.
+  // Opens registered memory while an operation is executed. Calls may nest. Returns false if there
+  // is none; then end_execution() must not be called.
   bool begin_execution();
   void end_execution();
 
-  // After a fork, in the child: opens all.
+  // Call in the child after a fork: opens all pages.
   void abandon();
 
-  // So many single accesses of a page are looked at, of an area between two settlements, and of the
-  // process; then pages stay open.
+  // The limits of single accesses: of a page, of an area between two calls of settle(), and of the
+  // process. Beyond them pages stay open.
   static constexpr unsigned kStepsOfPage = 64, kStepsOfArea = 2048, kSteps = 1u << 17;
 
  private:
@@ -88,11 +89,11 @@ class GuardedPages {
     memory::Address base = 0;
     bool registered = false;
     std::vector<Level> levels;
-    bool uniform = true;  // all pages have one level: large areas are not walked through
+    bool uniform = true;  // all pages have one level, so large areas need no loop
     std::vector<std::uint8_t> steps;
     std::vector<Guard> guards;
     unsigned steps_of_all = 0;
-    std::size_t run = 1;  // pages that the next open() opens
+    std::size_t run = 1;  // number of pages that the next open() opens
   };
   Area* find(memory::Address address);
   const Area* find(memory::Address address) const;

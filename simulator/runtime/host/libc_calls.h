@@ -1,21 +1,22 @@
-// Functions of the C library to which the program gives memory that may be protected.
+// Intercepts functions of the C library to which the program passes memory that may be protected.
 //
-// The kernel does not raise a signal for it: read(2) into a protected page returns EFAULT. So the
-// program's calls of these functions, and those of its libraries, are led to ours, which count the
-// buffer as accessed, and open it first. So are sigaction() and the like, for the signals that
-// faults.h uses. The slots of the objects' procedure linkage tables are changed for it: there, a
-// function of the C library that calls another is not seen.
+// The kernel raises no signal for these accesses: read(2) into a protected page returns EFAULT. So
+// calls of these functions, by the program and its libraries, are redirected to ours. Ours count
+// the buffer as accessed and open it first. sigaction() and related functions are redirected, too,
+// for the signals that faults.h uses. The redirection changes the slots of the procedure linkage
+// tables of loaded objects. Calls within the C library are not intercepted.
 #pragma once
 
 #include <cstddef>
 
 namespace lockstep::runtime {
 
-// The program gives the bytes to a function that reads or writes them; it returns to `from`.
+// The program passes the bytes to a function that reads or writes them; the call returns to `from`.
 using AccessForACall = void (*)(const void* begin, std::size_t bytes, bool writes,
                                 const void* from);
 
-// Leads the calls of all objects of the process that have come since. Under the device lock.
+// Redirects the calls of all objects that were loaded since the last call. Call under the device
+// lock.
 void lead_libc_calls(AccessForACall access);
 
 }  // namespace lockstep::runtime

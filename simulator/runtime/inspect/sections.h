@@ -1,6 +1,6 @@
-// The sections of a 64-bit ELF file. What cannot be read counts as absent.
+// The sections of a 64-bit ELF file. Unreadable parts count as absent.
 //
-// Allocates nothing and throws nothing, as static_runtime.h.
+// Does not allocate or throw, as static_runtime.h requires.
 #pragma once
 
 #include <elf.h>
@@ -15,7 +15,7 @@ namespace lockstep::runtime {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Copies a T from the file; zeros where it does not reach so far.
+// Copies a T from the file. Zeros, and false, if the file is too short.
 template <class T>
 inline bool read(Bytes file, std::uint64_t offset, T* value) {
   std::memset(value, 0, sizeof *value);
@@ -24,7 +24,7 @@ inline bool read(Bytes file, std::uint64_t offset, T* value) {
   return true;
 }
 
-// The text at an offset of a table of strings, which ends within the table; else "".
+// The string at an offset of a string table; "" if it does not end within the table.
 inline const char* text_at(Bytes table, std::uint64_t offset) {
   if (offset >= table.size()) return "";
   const auto* text = reinterpret_cast<const char*>(table.data() + offset);
@@ -48,7 +48,7 @@ class Sections {
     return file_.subspan(s.sh_offset,
                          std::min<std::uint64_t>(s.sh_size, file_.size() - s.sh_offset));
   }
-  // The first section of a name, or zeros.
+  // The first section with this name, or zeros.
   Elf64_Shdr header(std::string_view name) const {
     Elf64_Shdr section;
     for (std::uint64_t i = 0; at(i, &section); ++i) {
@@ -57,8 +57,8 @@ class Sections {
     return {};
   }
   Bytes named(std::string_view name) const { return part(header(name)); }
-  // Runs visit(symbol, name) for each symbol of the tables of a type (SHT_SYMTAB, SHT_DYNSYM).
-  // False when there is none.
+  // Calls visit(symbol, name) for each symbol of the tables of a type (SHT_SYMTAB, SHT_DYNSYM).
+  // Returns false if there is none.
   template <class Visit>
   bool for_each_symbol(std::uint32_t type, Visit&& visit) const {
     bool found = false;

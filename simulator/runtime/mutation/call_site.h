@@ -1,4 +1,4 @@
-// Where the program made the call of the runtime that runs.
+// The place of the running runtime call in the program.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,7 @@ struct CallSite {
   std::string key(
       const char* api_name) const;  // "cudaMemcpyAsync@program+0x1234": of one site always the same
 };
-// Of the call of `api_name` that runs; where the program says <<<>>>, for a launch that was made
-// so.
+// The site of the running call of `api_name`; for a launch by <<<>>>, the place of that expression.
 CallSite call_site(const char* api_name);
 
 }  // namespace lockstep::runtime

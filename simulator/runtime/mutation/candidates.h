@@ -1,4 +1,4 @@
-// The mutants of kernels that a server judges by comparing launches, and how far each has come.
+// The kernel mutants that a server judges by comparing launches, and the state of each.
 #pragma once
 
 #include <atomic>
@@ -20,38 +20,38 @@ struct FatBinary;
 
 struct Candidate {
   const PlannedMutant* mutant = nullptr;
-  bool over = false;    // judged, or a process of its own goes on with it to its end
-  bool whole = false;   // cannot stand beside the unchanged code
-  std::string refused;  // why it cannot be compiled
+  bool over = false;    // judged, or continued to its end by a process of its own
+  bool whole = false;   // cannot be loaded beside the unchanged code
+  std::string refused;  // why it does not compile
   std::map<int, std::unique_ptr<engine::Exchange>> beside;  // by device
-  // Parts of the program: the last that came to it, the last in which it differed, and how many
-  // did.
+  // About parts of the program: the last that reached it, the last in which it differed, and the
+  // number of each.
   std::uint64_t reached = ~0ull, differed = ~0ull;
   unsigned parts_reached = 0, parts_differed = 0;
-  unsigned same = 0;  // launches that left the same
+  unsigned same = 0;  // launches that left the same results
   bool needs_more() const { return !over && (mutant->enough == 0 || same < mutant->enough); }
 };
 
 class Candidates {
  public:
-  // `plan` must live as long.
+  // `plan` must outlive the object.
   explicit Candidates(const Plan& plan);
 
-  // Whether some candidate that is not over may come to something in this part.
+  // Whether some undecided candidate may still matter in this part.
   bool need(std::uint64_t part) const;
 
-  // begin() before each launch of a part; then next() returns the launch's candidates one after the
-  // other: those that leave other memory than the unchanged launch, or might, and those that cannot
-  // be compiled. It returns nullptr after the last, with memory as it was before. `trying` is
-  // called with the id of the candidate whose code runs, and with 0 when none does.
+  // Call begin() before each launch of a part. next() then returns the launch's candidates one by
+  // one: those whose launch leaves other results than the unchanged launch, those that might, and
+  // those that do not compile. After the last it returns nullptr, and memory is as before. `trying`
+  // is set to the id of the candidate whose code runs, and to 0 otherwise.
   void begin(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
              const engine::LaunchConfig& config, std::uint64_t part, std::atomic<int>* trying);
   Candidate* next();
-  // Of that launch unchanged; 0: it was not compared.
+  // Warp instructions of the unchanged launch; 0: it was not compared.
   std::uint64_t instructions() const { return comparable_ ? trial_.instructions() : 0; }
 
-  // The candidate's code for launches on a device; nullptr: it is `whole`, `refused`, or not of
-  // this binary.
+  // The candidate's code for launches on a device. nullptr if it is `whole` or `refused`, or
+  // belongs to another binary.
   engine::Exchange* beside(Candidate& candidate, Runtime& runtime, FatBinary& binary, int device);
 
   std::vector<Candidate>& all() { return candidates_; }
@@ -74,7 +74,7 @@ class Candidates {
   std::map<std::string, std::unique_ptr<engine::MutableCode>> parsed_;  // by hash
   std::map<std::pair<const FatBinary*, int>, Code> codes_;
   Trial trial_;
-  // Of the launch.
+  // The state of the present launch.
   Runtime* runtime_ = nullptr;
   FatBinary* binary_ = nullptr;
   std::atomic<int>* trying_ = nullptr;

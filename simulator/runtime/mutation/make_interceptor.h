@@ -1,4 +1,4 @@
-// What `lockstep mutate` asks of this process.
+// Creates the interceptor that `lockstep mutate` requests of this process.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace lockstep::runtime {
 
-// As the plan in the file says (plan.h), or a sentence about what is wrong with it.
+// Reads the plan in the file (plan.h). Returns an error message if it is invalid.
 std::variant<std::unique_ptr<Interceptor>, std::string> make_interceptor(const std::string& path);
 
 }  // namespace lockstep::runtime

@@ -1,4 +1,4 @@
-// The parts of a program, which it begins by lockstepBeginPart(), that come to something.
+// Sets of parts of a program. The program starts a part by calling lockstepBeginPart().
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace lockstep::runtime {
 
-// Numbers of parts: 0 is what comes before the first.
+// A set of part numbers. Part 0 is everything before the first call.
 class Parts {
  public:
   void add(std::uint64_t part);
   bool contains(std::uint64_t part) const;
 
-  // Hexadecimal digits, of four parts each from 0 on, in a part's lowest bit the first of them.
+  // Hexadecimal digits. Each stands for four parts, from part 0 on; the lowest bit is the first of
+  // the four.
   std::string text() const;
-  // Throws std::invalid_argument for what is no such text.
+  // Throws std::invalid_argument if the text is malformed.
   static Parts of(std::string_view text);
 
  private:

@@ -1,4 +1,4 @@
-// A run that forks processes, which go on as mutants.
+// A run of the program that forks processes which continue as mutants.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ namespace lockstep::runtime {
 
 class MutationServer final : public Interceptor {
  public:
-  // Throws std::runtime_error when the plan's file for lines cannot be opened.
+  // Throws std::runtime_error if the plan's output file cannot be opened.
   explicit MutationServer(Plan plan);
   bool begin_part() override;
   void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
@@ -34,7 +34,7 @@ class MutationServer final : public Interceptor {
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
   void found(const std::vector<check::Finding>& findings) override;
 
-  // The process ends with this status of its own. A mutant reports it; the parent waits for its
+  // Call when the process ends with `status`. A mutant reports it; the parent waits for its
   // mutants.
   void finish(int status);
 
@@ -44,50 +44,50 @@ class MutationServer final : public Interceptor {
     mutation::TimeLimit limit;
     bool late = false;
   };
-  // Forks the mutants that begin here, each when there is room. In such a process it returns that
-  // mutant, in the parent nullptr.
+  // Forks the mutants that start here, each when there is room. In a forked process it returns the
+  // process's mutant, in the parent nullptr.
   const PlannedMutant* fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned,
                                      std::size_t& next, std::uint64_t now,
                                      const char* api_name = nullptr);
   const PlannedMutant* fork_one(Runtime& runtime, const PlannedMutant& mutant);
-  // The same for the mutants whose launch leaves something else than the unchanged one does: the
-  // process is then the mutant, and the launch has not been made.
+  // As fork_those_at(), for mutants whose launch has a different result than the unchanged launch.
+  // In a forked process, which is then the mutant, the launch has not been made.
   void compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
                const engine::LaunchConfig& config);
   void put_in_place(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel);
   void end_candidates(int status);
   void become(Runtime& runtime, const PlannedMutant& mutant);
   void mutate_code(Runtime& runtime, FatBinary& binary, int device);
-  // `unchanged`: the warp instructions of this launch unchanged; 0: not known.
+  // `unchanged`: the warp instructions of the unchanged launch; 0: unknown.
   void limit(engine::LaunchConfig& config, std::uint64_t unchanged = 0) const;
-  // Takes the processes that have ended and ends those whose time is over; waits until fewer than
-  // `fewer_than` run.
+  // Reaps the processes that have ended and ends those that exceed their time. Waits until fewer
+  // than `fewer_than` run.
   void reap(std::size_t fewer_than);
 
   Plan plan_;
-  std::vector<PlannedMutant> kernels_, calls_;  // of the plan, each in its order
+  std::vector<PlannedMutant> kernels_, calls_;  // from the plan, each in its order
   std::size_t next_kernel_ = 0, next_call_ = 0;
   std::uint64_t parts_ = 0, launches_ = 0, puts_ = 0;
   int lines_ = -1;
-  pid_t process_ = 0;  // that this is: children that the program itself forks are nobody's
+  pid_t process_ = 0;  // the id of this process: children that the program itself forks do nothing
   std::map<pid_t, Running> running_;
-  const PlannedMutant* self_ = nullptr;  // in a mutant
-  // Where launches are compared.
+  const PlannedMutant* self_ = nullptr;  // in a mutant's process
+  // If launches are compared.
   std::optional<Candidates> candidates_;
-  Candidate* self_candidate_ = nullptr;  // in a mutant
-  // It is to judge the rest of a part, and is taken back when the part ends as it should.
+  Candidate* self_candidate_ = nullptr;  // in a mutant's process
+  // It judges the rest of a part, and is taken back if the part ends as expected.
   bool until_part_ends_ = false;
   engine::Exchange* in_place_ = nullptr;
   struct Shared {
-    // The mutant whose launch this process makes: should that end it, the command knows whose it
-    // was.
+    // The mutant whose launch this process executes. If the launch ends the process, the command
+    // can report the mutant.
     std::atomic<int> trying;
     std::atomic<int> taken_back;  // the mutant whose process has ended with its part
   };
-  Shared* shared_ = nullptr;  // with the processes that are forked, and the command
+  Shared* shared_ = nullptr;  // shared with the forked processes and the command
   std::map<const FatBinary*, std::string> hashes_;
-  bool otherwise_ = false;  // the program goes otherwise than the plan says
-  int times_ = 0;           // the mutant's call was made
+  bool otherwise_ = false;  // the program behaves differently from the plan
+  int times_ = 0;           // how often the mutant's call was made
   int findings_ = 0;
 };
 

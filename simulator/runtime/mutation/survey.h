@@ -1,5 +1,5 @@
-// An unchanged run that notes what could be changed in the program's kernels and calls, and which
-// launch or call comes to each first.
+// An unchanged run that records the possible changes of the program's kernels and calls, and the
+// first launch or call that reaches each.
 #pragma once
 
 #include <unistd.h>

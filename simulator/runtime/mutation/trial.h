@@ -1,4 +1,4 @@
-// A launch of a mutant beside the same launch unchanged: does it leave anything else?
+// Compares a launch of a mutant with the same launch unchanged.
 //
 // A program can see these effects of a launch: the contents of memory, which bytes count as
 // written, printed text, findings and, if it asks, counters. If all of them are equal, here and in
@@ -15,21 +15,21 @@
 
 namespace lockstep::runtime {
 
-// All memory that a kernel can reach, as it was.
+// A copy of all memory that a kernel can access.
 class MemoryImage {
  public:
-  // False, when there is more than `most` bytes of it.
+  // Returns false if there is more than `most` bytes of it.
   bool take(const memory::DeviceMemory& memory, std::uint64_t most);
   bool equals(const memory::DeviceMemory& memory) const;
-  // Of memory whose allocations are those of the image.
+  // Restores the contents. The memory's allocations must be those of the image.
   void put_back(const memory::DeviceMemory& memory) const;
-  // Gives back room that only few launches need.
+  // Releases buffers that only few launches need.
   void forget();
 
  private:
   struct Piece {
     const memory::Allocation* allocation;
-    std::size_t bytes, shadow;  // where they begin in contents_
+    std::size_t bytes, shadow;  // offsets in contents_
     std::size_t shadow_bytes;
   };
   std::vector<Piece> pieces_;
@@ -38,17 +38,17 @@ class MemoryImage {
 
 class Trial {
  public:
-  // Runs the launch unchanged, and notes what it leaves. False where there is no comparing: too
-  // much memory, device code that may allocate or free some, findings, grids that still run. Memory
-  // is as it was in either case.
+  // Runs the launch unchanged and records its results. Returns false if a comparison is impossible:
+  // too much memory, device code that may allocate or free memory, findings, or grids that still
+  // run. Memory is restored in any case.
   bool begin(const engine::Kernel& kernel, const engine::LaunchConfig& config,
              memory::DeviceMemory& memory);
-  // Of the launch unchanged (LaunchConfig::ran). Only after begin() was true.
+  // LaunchConfig::ran of the unchanged launch. Valid only after begin() returned true.
   const std::vector<std::uint8_t>& ran() const { return ran_; }
-  // And how many warp instructions that took.
+  // The number of warp instructions of the unchanged launch.
   std::uint64_t instructions() const { return unchanged_.outcome.counters.warp_instructions; }
-  // Runs the launch with the kernel as it now is: whether it left the same. `counters`: these count
-  // too. Memory is as it was.
+  // Runs the launch with the kernel as it is now. Returns whether the results are the same.
+  // `counters`: compares the counters, too. Memory is restored.
   bool leaves_the_same(bool counters);
 
  private:

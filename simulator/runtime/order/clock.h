@@ -1,6 +1,7 @@
 // Vector clocks over lanes. A lane is a sequence of operations that are ordered one after another:
-// a stream, or a branch of a graph. A clock has the last operation of each lane that is ordered
-// before something (Mattern, "Virtual Time and Global States of Distributed Systems", 1989).
+// a stream, or a branch of a graph. A clock holds, for each lane, the last operation that is
+// ordered before something (Mattern, "Virtual Time and Global States of Distributed Systems",
+// 1989).
 #pragma once
 
 #include <algorithm>
@@ -28,17 +29,17 @@ class Clock {
     if (lane >= last_.size()) last_.resize(lane + std::size_t{1});
     last_[lane] = std::max(last_[lane], sequence);
   }
-  // Covers no more of the lane than this.
+  // Reduces the coverage of the lane to at most `sequence`.
   void lower(Lane lane, std::uint32_t sequence) {
     if (lane < last_.size()) last_[lane] = std::min(last_[lane], sequence);
   }
-  // Covers what either covers.
+  // Adds everything that `other` covers.
   void join(const Clock& other) {
     if (other.last_.size() > last_.size()) last_.resize(other.last_.size());
     for (std::size_t i = 0; i < other.last_.size(); ++i)
       last_[i] = std::max(last_[i], other.last_[i]);
   }
-  // By lane.
+  // The last covered operation, by lane.
   std::span<const std::uint32_t> values() const { return last_; }
 
  private:

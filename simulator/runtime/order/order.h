@@ -3,12 +3,12 @@
 // synchronization behavior" and "Stream synchronization behavior").
 //
 // The simulated GPU executes an operation at some time after it was put into a stream
-// (queue/queue.h). What it executed is one of many executions that the API allows, so two
-// operations are compared here, by vector clocks, and not by when they ran.
+// (queue/queue.h). Its execution is one of many that the API allows. So two operations are compared
+// here by vector clocks, not by the times when they ran.
 //
-// All host threads count as one: what one of them has waited for, each of them has. The same holds
-// of what they may have learnt by a host function that has run, by a value in memory that the host
-// sees, or by a query that succeeded. So order is missed rather than made up.
+// All host threads count as one: when one of them has waited for an operation, all have. The same
+// holds for what they may have learnt by a host function that has run, by a value in host-visible
+// memory, or by a successful query. So a race may be missed, but none is invented.
 #pragma once
 
 #include <cstdint>
@@ -23,99 +23,100 @@
 
 namespace lockstep::runtime {
 
-// How a stream takes part in the order of the legacy default stream.
+// How a stream is ordered with the legacy default stream.
 enum class StreamKind : std::uint8_t {
   kLegacy,       // the legacy default stream
-  kBlocking,     // waits for it, and it waits for them
+  kBlocking,     // waits for the legacy default stream, and vice versa
   kNonBlocking,  // cudaStreamNonBlocking
 };
 
-// What a stream needs for it. The lane is taken when something is first put into the stream.
+// The state of a stream in the order. It gets its lane when the first operation is put into it.
 struct StreamOrder {
   StreamKind kind = StreamKind::kBlocking;
   int device = 0;
   engine::StreamName name;
   std::optional<Lane> lane;
-  Clock known;  // covers what the stream had, and what that waited for
+  Clock known;  // covers the stream's operations, and those that they waited for
 };
 
-// One operation: its place in its lane, and what is ordered before it.
+// An operation: its place in its lane, and the operations ordered before it.
 struct Operation {
   Lane lane = 0;
   std::uint32_t sequence = 0;
   Clock before;  // covers the operation itself, too
   engine::StreamName stream;
-  // A copy from pageable memory whose call has waited, but not for the bytes to arrive.
+  // A copy from pageable memory whose call has waited, but not until the bytes arrived.
   bool staged = false;
 };
 
-// Numbers of a lane that are given to operations later (Order::reserve).
+// Numbers of a lane that are reserved for later operations (Order::reserve).
 struct Reserved {
   Lane lane = 0;
   std::uint32_t following = 1, last = 0;
 
-  // The place of the next operation, which comes after `after`. The last number is given again.
+  // The place of the next operation, which is ordered after `after`. When the numbers are used up,
+  // the last one is reused.
   Operation next(const Clock& after, engine::StreamName stream);
 };
 
 class Order {
  public:
-  // Something is put into the stream.
+  // Puts an operation into the stream.
   Operation put(StreamOrder& stream);
-  // What an event that is recorded in the stream now stands for.
+  // The operations that an event recorded in the stream now represents.
   Clock recorded(StreamOrder& stream);
-  // The stream waits for what an event stood for.
+  // Makes the stream wait for the operations that an event represents.
   void wait(StreamOrder& stream, const Clock& event);
-  // A stream is destroyed; its operations go on.
+  // Call when a stream is destroyed. Its operations remain.
   void drop(StreamOrder& stream);
 
-  // What a wait of the host for the stream waits for, or one for all streams of a device, or for
-  // everything.
+  // The operations that the host waits for when it waits for the stream, for all streams of a
+  // device, or for everything.
   Clock waited_for(StreamOrder& stream);
   const Clock& all_of(int device) { return devices_[device].all; }
   Clock all() const;
-  // The host has waited for this, and it has been executed.
+  // Call when the host has waited for these operations, which have been executed.
   void host_waits_for(const Clock& what);
-  // An operation that is ordered after all that its device, and `other`, had, and before all that
-  // they get (cudaMemcpyPeer).
+  // Puts an operation that is ordered after all earlier work of its device and of `other`, and
+  // before all later work (cudaMemcpyPeer).
   Operation put_between_devices(StreamOrder& stream, int other);
 
-  // A graph is launched in a stream: begin_graph(), a step() for each of its nodes in their order
-  // with the lane of its branch, and end_graph().
+  // Launches a graph in a stream: call begin_graph(), then step() for each node in order, with the
+  // lane of its branch, then end_graph().
   Clock begin_graph(StreamOrder& stream);
   Operation step(std::optional<Lane>& lane, const Clock& after, engine::StreamName stream);
   void end_graph(StreamOrder& stream, const Clock& all_steps);
-  // Numbers for operations that are known later. These come after one another in the order of the
-  // numbers, so that what covers the last covers them all.
+  // Reserves numbers for operations that are known later. These are ordered by their numbers, so a
+  // clock that covers the last one covers them all.
   Reserved reserve(std::optional<Lane>& lane, std::uint32_t count);
   // The lanes of a graph's branches are no longer needed.
   void drop_lane(Lane lane);
 
-  // The host itself accesses memory: an operation of a lane of its own, before all that is put from
-  // now on.
+  // An access of the host itself to memory: an operation in a lane of its own, ordered before
+  // everything that is put later.
   Operation host_access();
 
-  // What the host has waited for.
+  // The operations that the host has waited for.
   const Clock& host() const { return host_; }
-  // Counts its changes.
+  // Counts the changes of host().
   std::uint64_t host_waits() const { return host_waits_; }
-  // The same, to keep: all that is put until the host waits again shares it.
+  // A shared copy of host(). All operations put until the host waits again share it.
   std::shared_ptr<const Clock> host_now();
-  // Operations that have not been executed come after no more than this: what the host had waited
-  // for when the first of them was put. nullptr: there are none.
+  // Sets what the host had waited for when the first operation that has not been executed was put.
+  // Unexecuted operations are ordered after no more than this. nullptr: there are none.
   void hold(std::shared_ptr<const Clock> held) { held_ = std::move(held); }
-  // What is ordered before everything that is executed from now on.
+  // The operations that are ordered before everything executed from now on.
   const Clock& settled() const { return held_ ? *held_ : host_; }
-  // Whether there are several lanes, or will be: a stream has been created.
+  // Whether there are, or will be, several lanes: a stream has been created.
   bool several_streams() const { return several_streams_; }
   void note_stream() { several_streams_ = true; }
 
  private:
   struct Device {
-    Clock blocking;  // all that blocking streams and the legacy default stream had
-    Clock legacy;    // what the legacy default stream had
-    Clock all;       // what any stream had
-    Clock barrier;   // before whatever the device gets
+    Clock blocking;  // all operations of blocking streams and of the legacy default stream
+    Clock legacy;    // operations of the legacy default stream
+    Clock all;       // operations of any stream
+    Clock barrier;   // ordered before all later operations of the device
   };
   Lane new_lane();
   Device& reach(StreamOrder& stream);
@@ -123,7 +124,7 @@ class Order {
   Operation next(std::optional<Lane>& lane, Clock before, engine::StreamName name);
 
   std::vector<std::uint32_t> last_;  // by lane: its last operation
-  std::vector<Lane> dropped_;        // lanes that nothing more is put into
+  std::vector<Lane> dropped_;        // lanes that get no more operations
   std::map<int, Device> devices_;
   Clock host_;
   std::uint64_t host_waits_ = 0;

@@ -1,5 +1,5 @@
-// Memory that copies, fills, allocations and frees access, kept for the operations that nothing
-// orders after them.
+// The memory that copies, fills, allocations and frees access, kept to compare it with unordered
+// later operations.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@ enum class Touch : std::uint8_t { kReads, kWrites, kAllocates, kFrees };
 // "reads", "writes" ...
 const char* verb(Touch touch);
 
-// Touched::call of an access by the host itself.
+// Touched::call for an access by the host itself.
 inline constexpr const char* kTheHost = "the host";
 
 struct Touched {
   memory::Box box;
   Touch touch = Touch::kReads;
   std::string call;              // the function of the API
-  const void* caller = nullptr;  // where the program called it; nullptr: unknown
+  const void* caller = nullptr;  // the calling place in the program; nullptr: unknown
   engine::StreamName stream;
   Lane lane = 0;
   std::uint32_t sequence = 0;
-  // A copy from pageable memory that waits, but not for the bytes to arrive.
+  // A copy from pageable memory that waits, but not until the bytes arrive.
   bool staged = false;
-  // The host itself. `flag`: by aligned accesses of up to 8 bytes. `polls`: one instruction has
-  // accessed the same bytes again.
+  // `host`: an access by the host itself. `flag`: by aligned accesses of up to 8 bytes. `polls`:
+  // one instruction has repeated the access.
   bool host = false, flag = false, polls = false;
 
-  // All but reads conflict with every other access.
+  // All accesses but reads conflict with every other access.
   bool writes() const { return touch != Touch::kReads; }
   // "cudaMemcpyAsync in stream 5"
   std::string to_string() const { return call + stream.in(); }
@@ -43,16 +43,16 @@ struct Touched {
 class TouchedMemory {
  public:
   void add(Touched touched);
-  // Forgets what is ordered before everything to come.
+  // Forgets accesses that are ordered before all later operations.
   void settle(const Clock& settled);
-  // The first that conflicts with an access to `box` by an operation that has `before` before it;
-  // nullptr: none.
+  // The first access that conflicts with an access to `box` by an operation after `before`, and is
+  // unordered with it; nullptr if there is none.
   const Touched* find(const Clock& before, const memory::Box& box, bool writes) const;
-  // All that nothing orders before it.
+  // All accesses that are unordered with an operation after `before`.
   std::vector<const Touched*> unordered(const Clock& before) const;
   bool empty() const { return touched_.empty(); }
 
-  // Of more, the oldest are forgotten.
+  // If there are more, the oldest are forgotten.
   static constexpr std::size_t kMost = 1024;
 
  private:

@@ -1,9 +1,8 @@
-// Operations that were put into streams and have not been executed.
+// The queue of operations that were put into streams and have not been executed.
 //
-// They stand in the order in which they were put. That order keeps all that the API orders
-// (order/order.h), so an operation is ready when none before it in the queue is covered by its
-// clock. Others than the first may be ready, too: which of them is executed next is for the caller
-// to choose.
+// Operations are stored in the order in which they were put, which respects the API's order
+// (order/order.h). An operation is ready if its clock covers none of the operations before it in
+// the queue. Several operations may be ready; the caller chooses which one to execute next.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +18,12 @@ namespace lockstep::runtime {
 struct Entry {
   Operation at;
   int device = 0;
-  bool for_host = false;  // a function of the program: run where the host waits, never in a put
-  // What the host had waited for when it was put.
+  bool for_host = false;  // a function of the program: run when the host waits, never during a put
+  // What the host had waited for when the operation was put.
   std::shared_ptr<const Clock> host;
   bool running = false;        // a thread executes it
-  std::uint64_t tried_at = 0;  // Queue::changes() when it was last found to wait for something
-  bool done = false;           // executed or dropped: it is in the queue no more
+  std::uint64_t tried_at = 0;  // Queue::changes() when it was last found to be waiting
+  bool done = false;           // executed or dropped, and no longer in the queue
 
   Entry() = default;
   Entry(const Entry&) = delete;
@@ -37,44 +36,44 @@ class Queue {
   explicit Queue(Order& order) : order_(order) {}
 
   void add(std::shared_ptr<Entry> entry);
-  // Adds one behind another that is in the queue, for the same caller. What stands behind that
-  // comes after the new one, or in no order with it.
+  // Inserts an entry behind another one of the queue, for the same caller. Entries behind that one
+  // must be ordered after the new entry, or be unordered with it.
   void insert_behind(const Entry& before, std::shared_ptr<Entry> entry);
-  // The entry, to keep.
+  // A shared pointer to the entry.
   std::shared_ptr<Entry> entry(const Entry& entry) const;
-  // It has been executed or dropped.
+  // Removes an entry that has been executed or dropped.
   void remove(Entry& entry);
 
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
   const std::list<std::shared_ptr<Entry>>& entries() const { return entries_; }
-  // Whether something that `what` covers has not been executed.
+  // Whether an operation that `what` covers has not been executed.
   bool has(const Clock& what) const;
 
-  // Which operations next() may give.
+  // Restricts the operations that next() may return.
   struct Choice {
-    const Clock* what = nullptr;        // those that it covers; nullptr: all
-    bool no_host_functions = false;     // nor what comes after such a function
-    std::mt19937_64* random = nullptr;  // any of them; nullptr: the first
+    const Clock* what = nullptr;        // operations that it covers; nullptr: all
+    bool no_host_functions = false;     // excludes host functions and operations after them
+    std::mt19937_64* random = nullptr;  // chooses any; nullptr: the first
   };
-  // One that is ready, and is not known to wait for something else; nullptr: there is none.
+  // An operation that is ready and not known to be waiting; nullptr if there is none.
   std::shared_ptr<Entry> next(const Choice& choice) const;
 
-  // Counts what may have made an operation ready: one that was executed, a call of the host.
+  // Counts events that may have made an operation ready: executed operations and calls of the host.
   std::uint64_t changes() const { return changes_; }
   void changed() { ++changes_; }
-  // Calls of the host that put something, wait or ask.
+  // Counts calls of the host that put operations, wait or query.
   std::uint64_t calls() const { return calls_; }
   void called() {
     ++calls_;
     changed();
   }
-  // The operation waits for something that is not there yet.
+  // Marks the operation as waiting for a condition that does not hold yet.
   void waits(Entry& entry) { entry.tried_at = changes_; }
-  // Clocks of all that has not been executed are to cover this as well: it has been executed, and
-  // they may have learnt of it.
+  // Adds `what`, which has been executed, to the clocks of all unexecuted operations: they may have
+  // learnt of it.
   void learn(const Clock& what);
-  // The same of those that come after the operation.
+  // As learn(), for the operations ordered after `at` only.
   void learn_after(const Operation& at, const Clock& what);
 
  private:

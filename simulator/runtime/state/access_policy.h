@@ -1,6 +1,6 @@
-// Windows of memory whose lines stay in the L2 cache for longer (CUDA C++ Programming Guide,
-// "Device Memory L2 Access Management"). They change when bytes arrive, and no result: they are
-// checked, kept and given back.
+// Memory windows whose lines stay longer in the L2 cache (CUDA C++ Programming Guide, "Device
+// Memory L2 Access Management"). They affect performance only, so they are checked, stored and
+// returned, but have no effect.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,8 +15,8 @@ namespace lockstep::runtime {
 int largest_persisting_l2(const Profile& profile);
 int largest_access_window(const Profile& profile);
 
-// cudaErrorInvalidValue for a window that is larger than accessPolicyMaxWindowSize, a ratio outside
-// of [0, 1], and properties that a hit or a miss cannot have (cudaAccessPolicyWindow).
+// Returns cudaErrorInvalidValue for a window larger than accessPolicyMaxWindowSize, a ratio outside
+// [0, 1], and properties that a hit or a miss cannot have (cudaAccessPolicyWindow).
 cudaError_t check_access_policy(Runtime& runtime, const char* function,
                                 const cudaAccessPolicyWindow& window);
 

@@ -1,4 +1,4 @@
-// Where the bytes of a copy or a fill are.
+// The location of the bytes of a copy or a fill.
 #pragma once
 
 #include <cstddef>

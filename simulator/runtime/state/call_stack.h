@@ -1,5 +1,5 @@
-// How the program came to a call: addresses. To gather them costs a microsecond or more the first
-// time that a thread comes this way, and later little.
+// The program's call stack at a call, as addresses. Collecting it costs a microsecond or more at
+// the first call from a place, and little later.
 #pragma once
 
 #include <array>
@@ -8,24 +8,24 @@
 namespace lockstep::runtime {
 
 struct CallStack {
-  // A container's memory is allocated some frames below the program's own.
+  // A container allocates its memory some frames below the program's own.
   static constexpr std::size_t kMost = 16;
-  // Of a launch, whose record is kept until it is executed.
+  // For a launch, whose record is kept until it is executed.
   static constexpr std::size_t kMostOfLaunch = 8;
 
-  // Where each call returns to, the innermost first.
+  // The return addresses, innermost first.
   std::array<const void*, kMost> frames{};
   std::size_t count = 0;
 
-  // Where the program, or another library, called into this one; nullptr when that is unknown.
+  // The place where the program, or another library, called into this library; nullptr if unknown.
   const void* caller() const { return count == 0 ? nullptr : frames[0]; }
   bool operator<(const CallStack& other) const { return frames < other.frames; }
 };
 
-// The frames of this thread outside of this library, at most `most` of them.
+// This thread's frames outside this library, at most `most`.
 CallStack call_stack(std::size_t most = CallStack::kMost);
 
-// The object that holds `address` counts as this library from now on. It is never unloaded.
+// The object that contains `address` counts as this library from now on. It must never be unloaded.
 void is_no_caller(const void* address);
 
 }  // namespace lockstep::runtime

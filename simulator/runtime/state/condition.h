@@ -1,7 +1,7 @@
-// The value that a conditional node of a graph looks at (CUDA Runtime API,
-// cudaGraphConditionalHandleCreate): four bytes of device memory. The handle is their address, to
-// which cudaGraphSetConditional stores in a kernel (device_library.h). So the search for races sees
-// the call as a store, and the node as a read.
+// The value that a conditional node of a graph reads (CUDA Runtime API,
+// cudaGraphConditionalHandleCreate): four bytes of device memory. The handle is their address, and
+// cudaGraphSetConditional in a kernel stores there (device_library.h). So the search for races
+// treats the call as a store, and the node as a read.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,8 +18,8 @@ struct Condition {
   memory::Address word = 0;
   int device = 0;
   unsigned default_value = 0;
-  bool assigns_default = false;  // else it has no value at the beginning of a launch
-  bool used = false;             // a node has it
+  bool assigns_default = false;  // otherwise it has no value at the start of a launch
+  bool used = false;             // a node uses it
 
   Condition() = default;
   Condition(const Condition&) = delete;
@@ -29,7 +29,7 @@ struct Condition {
   cudaGraphConditionalHandle handle() const { return word; }
 };
 
-// nullptr: the device has no memory left.
+// Returns nullptr if the device is out of memory.
 std::shared_ptr<Condition> make_condition(Runtime& runtime, int device, unsigned default_value,
                                           bool assigns_default);
 

@@ -1,8 +1,9 @@
-// Contexts of the driver API. A device has one primary context, which the runtime API works in, and
-// any number that a program creates. They share the device and its memory: what a created context
-// is more than its device is who frees what was made in it.
+// Contexts of the driver API. A device has one primary context, which the runtime API uses, and any
+// number of contexts that a program creates. They share the device and its memory. A created
+// context adds only ownership: destroying it frees what was created in it.
 //
-// Each thread has a stack of contexts; the uppermost is current, and its device is the thread's.
+// Each thread has a stack of contexts. The top one is current, and its device is the thread's
+// device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,10 +25,10 @@ struct Context {
   bool primary = false;
   unsigned flags = 0;
   unsigned long long id = 0;
-  bool active = false;     // of a primary one: it has been used or retained since it was last reset
-  unsigned retained = 0;   // of a primary one
-  bool destroyed = false;  // of a created one
-  // What was made in a created one, and goes with it.
+  bool active = false;     // for a primary one: it has been used or retained since its last reset
+  unsigned retained = 0;   // for a primary one
+  bool destroyed = false;  // for a created one
+  // Objects made in a created context, which are destroyed with it.
   std::set<memory::Address> memory;
   std::set<cudaStream_t> streams;
   std::set<cudaEvent_t> events;
@@ -38,26 +39,26 @@ class Contexts {
  public:
   Context& primary(int device);
   Context* create(int device, unsigned flags);
-  // nullptr for a handle that is none. One that was destroyed is found, and says so.
+  // Returns nullptr for an invalid handle. A destroyed context is returned, with `destroyed` set.
   Context* find(const void* handle) const;
-  // Who made a stream: a created context, or its device's primary one.
+  // The context in which a stream was created: a created one, or its device's primary one.
   const Context* owner_of(cudaStream_t stream, int device);
-  // Frees what was made in it.
+  // Frees everything that was created in the context.
   void destroy(Runtime& runtime, Context& context);
-  void reset(int device);  // what is left of the primary one
+  void reset(int device);  // resets the device's primary context
 
-  // Of the calling thread; nullptr: none.
+  // The calling thread's current context; nullptr: none.
   static Context* current();
-  // Puts it in the place of the current one; nullptr takes that away.
+  // Replaces the current context; nullptr removes it.
   static void set_current(Context* context);
   static void push(Context* context);
   static Context* pop();
-  // For the runtime API: a thread without a context works in its device's primary one.
+  // For the runtime API: a thread without a context uses its device's primary one.
   void bind(int device);
   // cudaSetDevice.
   void use_primary(int device);
 
-  // What is made in the current context, if that was created, is its own.
+  // The current context if it is a created one, which then owns new objects; nullptr otherwise.
   static Context* created_current();
 
  private:

@@ -1,4 +1,4 @@
-// Words for addresses: where a range lies, and what is wrong with it.
+// Descriptions of addresses for messages: where a range lies, and what is wrong with it.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace lockstep::runtime {
 
-// Where an address lies: "16 bytes past the end of cudaMalloc #3 (4096 bytes)", "in cudaMalloc #2
+// The place of an address: "16 bytes past the end of cudaMalloc #3 (4096 bytes)", "in cudaMalloc #2
 // (256 bytes), which has been freed".
 std::string describe_place(const memory::DeviceMemory& memory, memory::Address address);
 
-// A kernel's name as C++ code has it; a name that is not mangled as it is.
+// A kernel's demangled name. A name that is not mangled is returned unchanged.
 std::string demangled(const std::string& name);
 
 // "0x1200..."

@@ -1,7 +1,7 @@
-// The device lock: recursive, because functions of the API are written in terms of each other.
+// The device lock. It is recursive, because API functions call each other.
 //
-// A forked process goes on with what its one thread holds. std::recursive_mutex cannot: it knows
-// its owner by a number that the system gives anew.
+// A forked process continues to hold the locks of its one thread. std::recursive_mutex does not
+// support this: it identifies its owner by a number that the system changes in the child.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,8 @@ class DeviceLock {
     owner_.store({}, std::memory_order_relaxed);
     mutex_.unlock();
   }
-  // Gives the lock up, however often this thread has locked it, and takes it back.
+  // give_up() releases the lock completely and returns its depth, with which the thread can take it
+  // back.
   int give_up() {
     const int depth = std::exchange(depth_, 0);
     owner_.store({}, std::memory_order_relaxed);
@@ -49,7 +50,7 @@ class DeviceLock {
     depth_ = depth;
   }
 
-  // Whether the calling thread has it. Only this thread ever writes its own number.
+  // Whether the calling thread holds it. Only this thread ever writes its own id.
   bool is_mine() const {
     return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }

@@ -58,7 +58,7 @@
 namespace lockstep::runtime {
 
 // 2^36: about ten seconds of a GPU's multiprocessor that does nothing else, and a quarter of an
-// hour and more here.
+// hour or more here.
 inline constexpr std::uint64_t kInstructionLimit = std::uint64_t{1} << 36;
 
 struct Settings {
@@ -69,7 +69,7 @@ struct Settings {
   std::uint64_t schedule = 0;
   int host_threads = 0;
   std::uint64_t instruction_limit = kInstructionLimit;
-  bool colours = false;  // findings are printed for a terminal
+  bool colours = false;  // print findings with terminal colours
   bool quiet = false;
   bool count = false;
   bool coverage = false;
@@ -88,15 +88,16 @@ struct Settings {
   bool time_profile = false;
 };
 
-using Lookup = std::function<const char*(const char* name)>;  // std::getenv, or a test's
+using Lookup =
+    std::function<const char*(const char* name)>;  // std::getenv, or a test's replacement
 
-// The settings, or one sentence that names the variable, its value and what it may be.
+// Returns the settings, or a message that names the variable, its value and the allowed values.
 std::variant<Settings, std::string> read_settings(const Lookup& lookup);
 
-// "all", "none", or the names of those that run: "bounds, races".
+// "all", "none", or the names of the enabled checks: "bounds, races".
 std::string names_of_checks(std::uint32_t checks);
 
-// Bytes of device memory under `settings`, given what the host may use.
+// Bytes of device memory under `settings`, given the bytes that the host may use.
 std::uint64_t device_memory_bytes(const Settings& settings, std::uint64_t host_bytes);
 // Physical memory, or the control group's limit where that is lower.
 std::uint64_t host_memory_bytes();

@@ -1,5 +1,5 @@
-// Names the allocation when host code touches device memory, or managed memory after it was freed,
-// before the process dies of it.
+// Reports the allocation when host code accesses device memory, or managed memory that was freed,
+// before the process is killed.
 #pragma once
 
 #include "simulator/check/finding.h"
@@ -7,13 +7,14 @@
 
 namespace lockstep::runtime {
 
-// Installs a handler for SIGSEGV in front of the present one. It reports a fault in `memory`'s
-// window as a host-access finding on stderr, and to `also` unless that is nullptr. Then the former
-// handler runs, or the process ends. Other faults go there at once. `memory` must live for ever.
+// Installs a handler for SIGSEGV before the present one. It reports a fault in `memory`'s window as
+// a host-access finding on stderr, and to `also` unless that is nullptr. Then the former handler
+// runs, or the process ends. Other faults are passed to the former handler directly. `memory` must
+// live until the process ends.
 void watch_host_access(const memory::DeviceMemory* memory,
                        void (*also)(const check::Finding&) = nullptr);
 
-// The report, for tests: what was touched at `address`, as one finding.
+// The finding for an access at `address`, for tests.
 check::Finding describe_host_access(const memory::DeviceMemory& memory, memory::Address address,
                                     bool is_write);
 

@@ -1,13 +1,13 @@
-// What the host reads of device memory that nobody has written.
+// Reports copies of uninitialised device memory to the host.
 //
-// A copy to the host of bytes that nobody ever wrote is information, once an allocation: programs
-// copy whole buffers and use a part of them, and structures with their padding. A kernel that
-// stores a value nobody wrote means it as a result: when the host copies such bytes, that is an
-// error, and the store is its place. A store counts only when all bytes of one thread's access were
-// never written and it is no access of single bytes, which is how compilers move padding: a
-// structure may be copied, padding and all.
+// A copy to the host of never-written bytes is information, once for each allocation: programs copy
+// whole buffers of which they use a part, and structures with padding. A kernel that stores an
+// uninitialised value means it as a result. If the host copies such bytes, it is an error at the
+// place of the store. A store counts only if all bytes of one thread's access are uninitialised,
+// and if the access is wider than one byte: compilers copy padding byte by byte, and a structure
+// may be copied with its padding.
 //
-// Reads that are not copies (managed and pinned memory) cannot be seen.
+// Reads without a copy (managed and pinned memory) cannot be detected.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,26 @@ namespace lockstep::runtime {
 
 class HostReads {
  public:
-  // What a launch left behind.
+  // Stores the unwritten stores of a launch.
   void remember(std::vector<engine::UnwrittenStore> stores, const memory::DeviceMemory& memory);
 
-  // A copy to the host of `rows` rows of `width` bytes, `pitch` apart, of one live allocation.
+  // Checks a copy to the host of `rows` rows of `width` bytes, `pitch` apart, of one live
+  // allocation.
   std::optional<check::Finding> check(const memory::DeviceMemory& memory, const char* function,
                                       memory::Address begin, std::uint64_t width,
                                       std::uint64_t rows, std::uint64_t pitch);
 
  private:
-  // Beyond this, the stores at the lowest addresses are forgotten. A mistake is then reported as
-  // information.
+  // If there are more, the stores at the lowest addresses are forgotten. A mistake is then reported
+  // as information.
   static constexpr std::size_t kMax = 65536;
   struct Store {
     engine::UnwrittenStore store;
-    std::uint64_t allocation = 0;  // id: addresses may be used again
+    std::uint64_t allocation = 0;  // id; addresses may be reused
   };
-  // Of bytes that nobody has written, those that a kernel stored so.
+  // Of never-written bytes: those that a kernel stored as such.
   struct Stored {
-    const Store* store = nullptr;  // of the first of them
+    const Store* store = nullptr;  // for the first of them
     memory::Address first = 0;
     std::uint64_t bytes = 0;
   };

@@ -1,17 +1,18 @@
-// What the host accesses of memory that operations access, too: pinned, managed and registered
-// memory. The pages of operations that the host has not waited for are protected, so the host's
-// accesses show (faults.h). Each is compared with the operations that nothing orders before it:
+// Compares the host's accesses to pinned, managed and registered memory with operations that access
+// it, too. The pages of operations that the host has not waited for are protected, so the host's
+// accesses fault (faults.h). Each access is compared with the operations that are unordered with
+// it:
 //
 //   a copy or fill that has not been executed      by the bytes that it will access
 //   an operation that has been executed            as another operation is (work/concurrency.h)
 //   a kernel that has not been executed            when it is: the host's access is kept as an
 //                                                  operation of a lane of its own (order.h)
 //
-// An aligned access of up to 8 bytes may be one of a flag. It does not race with strong accesses of
-// kernels, nor, unless the program waits in a call after a single look, with copies of up to 8
-// bytes.
+// An aligned access of up to 8 bytes may be an access to a flag. It does not race with strong
+// accesses of kernels. It does not race with copies of up to 8 bytes either, unless the program
+// reads once and then waits in a call.
 //
-// All functions but those of `pages` are called under the device lock.
+// Call all functions, except those of `pages`, under the device lock.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +31,16 @@ struct Pending;
 
 class HostWatch {
  public:
-  // An operation has been put that the call does not wait for.
+  // An operation has been put, and the call does not wait for it.
   void added(Runtime& runtime, const std::shared_ptr<Pending>& pending);
-  // The host may have waited for something: opens what is ordered before it now.
+  // The host may have waited for operations: opens pages of operations that are now ordered before
+  // it.
   void settle(Runtime& runtime) {
     if (pages.any()) settle_guards(runtime);
   }
 
-  // The host accesses memory. `at`: behind the instruction, or where a call of it returns to.
-  // Whether it conflicts with an operation that is known: then it has been reported.
+  // The host accesses memory. `at`: the address behind the instruction, or the return address of
+  // its call. Returns whether the access conflicts with a known operation and has been reported.
   bool accessed(Runtime& runtime, const HostAccess& access, const void* at,
                 const std::vector<const void*>& callers);
 
@@ -52,9 +54,9 @@ class HostWatch {
                        std::vector<memory::Address> pointers);
   void remember(Runtime& runtime, const HostAccess& access, const void* at);
 
-  bool refused_ = false;  // the process does not permit it
+  bool refused_ = false;  // the process does not permit watching
   std::uint64_t settled_at_ = 0;
-  Touched last_;  // what was remembered last
+  Touched last_;  // the last access that was recorded
 };
 
 }  // namespace lockstep::runtime

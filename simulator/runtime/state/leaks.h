@@ -1,8 +1,8 @@
-// Memory that the program has allocated and never frees: cudaMalloc and its kin, and malloc() in
-// kernels.
+// Detects memory that the program allocates and never frees: by cudaMalloc and related functions,
+// and by malloc() in kernels.
 //
-// Looked at when the process ends and when a device is reset, if check::kLeaks is among the checks
-// then. A device that has failed is left out: its program cannot free anything any more.
+// The check is made when the process ends and when a device is reset, if check::kLeaks is enabled
+// then. A device that has failed is omitted: its program cannot free anything any more.
 #pragma once
 
 #include <map>
@@ -16,20 +16,20 @@ namespace lockstep::runtime {
 
 class Leaks {
  public:
-  // `function` of the API has allocated it; `caller`: the address that it returns to.
+  // `function` of the API has allocated it; `caller` is the return address.
   void allocated(const memory::Allocation& a, const char* function, const void* caller);
   void freed(memory::Address address) { host_.erase(address); }
-  // What a launch has allocated; some of it may be free again.
+  // Adds the allocations of a launch, some of which may already be freed.
   void allocated(std::vector<engine::HeapAllocation> heap, const memory::DeviceMemory& memory);
 
-  // One finding a place in the program for what of a device is still allocated. Those of the host's
-  // calls first.
+  // One finding for each place in the program whose allocations on a device still exist. Host calls
+  // come first.
   std::vector<check::Finding> find(const memory::DeviceMemory& memory, int device) const;
   void clear();
 
  private:
   struct Host {
-    std::uint64_t id = 0;  // addresses may be used again
+    std::uint64_t id = 0;  // addresses may be reused
     const char* function = nullptr;
     const void* caller = nullptr;
   };
@@ -39,15 +39,15 @@ class Leaks {
   };
   std::map<memory::Address, Host> host_;
   std::map<memory::Address, Heap> heap_;
-  std::size_t sweep_ = 1024;  // heap_ is freed of what has been freed when it is as large
+  std::size_t sweep_ = 1024;  // heap_ is cleaned of freed entries when it has this size
 };
 
-// "a call at main.cu:21" for the address that a call returns to, if the program has debug
-// information and the system has libdw; else "a call at ./program+0x1234 (addr2line -Cfe ./program
-// 0x1234 names the line)". Both with the function if it is exported.
+// "a call at main.cu:21" for a return address, if the program has debug information and the system
+// has libdw. Otherwise "a call at ./program+0x1234 (addr2line -Cfe ./program 0x1234 names the
+// line)". Both include the function if it is exported.
 std::string describe_caller(const void* caller);
-// The same of an instruction of the program, by the address behind it: "at main.cu:21, in main".
-// Functions that are not exported are named, too, if the program has symbols.
+// As describe_caller(), for an instruction of the program, by the address behind it: "at
+// main.cu:21, in main". If the program has symbols, functions that are not exported are named, too.
 std::string describe_host_code(const void* behind);
 
 }  // namespace lockstep::runtime

@@ -1,6 +1,6 @@
-// What the simulated GPU's linker makes of several pieces of PTX (cuLinkComplete): as machine code
-// would be, one piece of memory that says how long it is and that a program can keep and load
-// again. It is linked when it is loaded.
+// The result of linking several pieces of PTX (cuLinkComplete). As with machine code, it is one
+// block of memory that contains its length, so a program can store it and load it again. The actual
+// linking happens when it is loaded.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace lockstep::runtime {
 
 std::string pack_linked(const std::vector<std::string>& texts, const CodeLimits& limits);
 bool is_linked(const void* code);
-// Of what is_linked(). False where its sizes do not fit.
+// Unpacks code for which is_linked() is true. Returns false if its sizes are inconsistent.
 bool unpack_linked(const void* code, std::vector<std::string>* texts, CodeLimits* limits);
 
 }  // namespace lockstep::runtime

@@ -1,4 +1,4 @@
-// Which calls of the program allocated and freed memory, for findings about it.
+// Records which calls of the program allocated and freed memory, for findings about it.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@ namespace lockstep::runtime {
 
 class MemoryHistory {
  public:
-  // The running call, `function` of the API, has allocated it, or frees what begins at the address.
+  // The running call, `function` of the API, has allocated memory, or frees the memory that starts
+  // at the address.
   void allocated(const memory::Allocation& a, const char* function,
                  const memory::DeviceMemory& memory);
   void freed(memory::Address address, const char* function);
 
-  // "allocated by cudaMalloc" and "freed by cudaFree" with their frames, for the allocation that
-  // holds the address or that is described as nearest to it. Empty where no call is known.
+  // "allocated by cudaMalloc" and "freed by cudaFree", with their frames, for the allocation that
+  // contains the address or is nearest to it. Empty if no call is known.
   std::vector<check::HostStack> of(memory::Address address,
                                    const memory::DeviceMemory& memory) const;
 
@@ -30,19 +31,19 @@ class MemoryHistory {
     const CallStack* stack = nullptr;
   };
   struct Life {
-    std::uint64_t id = 0;  // addresses may be used again
+    std::uint64_t id = 0;  // addresses may be reused
     Call allocated, freed;
   };
   Call running(const char* function) { return {function, &*stacks_.insert(call_stack()).first}; }
 
   std::map<memory::Address, Life> lives_;  // by base
-  std::set<CallStack> stacks_;             // few places of a program allocate
-  std::size_t sweep_ = 1024;  // forgets what the memory has forgotten when lives_ is as large
+  std::set<CallStack> stacks_;             // shared, since few places of a program allocate
+  std::size_t sweep_ = 1024;               // removes forgotten memory when lives_ has this size
 };
 
-// A stack with its frames. `what`: as check::HostStack has it.
+// A stack with its frames. `what`: as in check::HostStack.
 check::HostStack host_stack(std::string what, const CallStack& stack);
-// How many of its frames have a source line.
+// The number of its frames with a source line.
 std::size_t count_lines(const check::HostStack& stack);
 
 }  // namespace lockstep::runtime

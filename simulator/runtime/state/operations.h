@@ -1,6 +1,6 @@
-// The operations that the program requests of the simulated GPUs, in the order of its calls, each
-// with the stream that it named: lockstepWatchOperations and lockstepReadOperations. Nothing is
-// recorded until a program asks for it.
+// A log of the operations that the program requests, in the order of its calls, each with the
+// stream that it named: lockstepWatchOperations and lockstepReadOperations. Nothing is recorded
+// unless a program requests it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,11 +16,11 @@ namespace lockstep::runtime {
 
 class Operations {
  public:
-  // Forgets what was kept, and keeps what comes from now on, or no more.
+  // Clears the log and starts or stops recording.
   void watch(bool on);
-  // The calls since then, in their order; of a process's threads in the order in which they called.
+  // Adds a call. Calls of several threads are in the order in which they were made.
   void note(const lockstepOperation& operation);
-  // Copies the first `room` of them; how many there are.
+  // Copies the first `room` operations. Returns the number of all.
   std::size_t read(lockstepOperation* to, std::size_t room) const;
 
   bool watched() const { return watched_.load(std::memory_order_relaxed); }

@@ -1,5 +1,5 @@
-// The simulated GPU writes where the program would not: a finding on stderr, a line of the record.
-// That must not end the program.
+// The simulated GPU writes where the program itself would not: findings to stderr, lines to the
+// record. A failed write must not end the program by a signal.
 #pragma once
 
 #include <cerrno>
@@ -8,8 +8,8 @@
 
 namespace lockstep::runtime {
 
-// While it lives, what this thread writes beyond the limit of file sizes, or into a pipe that
-// nobody reads, fails and raises no signal.
+// During its lifetime, writes of this thread beyond the file size limit, or into a pipe without a
+// reader, fail without raising a signal.
 class OutputSignalsHeldBack {
  public:
   OutputSignalsHeldBack() {
@@ -17,7 +17,7 @@ class OutputSignalsHeldBack {
     for (const int signal : {SIGXFSZ, SIGPIPE}) sigaddset(&signals_, signal);
     sigset_t pending;
     sigpending(&pending);
-    // One that waits already is the program's own.
+    // A signal that is already pending belongs to the program.
     for (const int signal : {SIGXFSZ, SIGPIPE}) {
       if (sigismember(&pending, signal) == 1) sigdelset(&signals_, signal);
     }

@@ -1,6 +1,6 @@
-// The functions that programs call which are compiled for per-thread default streams (`nvcc
-// --default-stream per-thread`; CUDA Runtime API, "Stream synchronization behavior"): names that
-// end in _ptsz or _ptds, in which the stream 0 is the calling thread's own.
+// The functions that programs call if they are compiled for per-thread default streams (`nvcc
+// --default-stream per-thread`; CUDA Runtime API, "Stream synchronization behavior"). Their names
+// end in _ptsz or _ptds, and stream 0 is the calling thread's own.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace lockstep::runtime {
 
-// While it lives, the stream 0 is the calling thread's own.
+// During its lifetime, stream 0 is the calling thread's own.
 class PerThreadDefaultStream {
  public:
   PerThreadDefaultStream()
@@ -24,7 +24,7 @@ class PerThreadDefaultStream {
 
 template <auto function>
 struct WithPerThreadStream;
-// The variants of deprecated functions belong to the API too.
+// Deprecated functions have such variants, too.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 template <class Result, class... Arguments, Result (*function)(Arguments...)>
@@ -38,8 +38,8 @@ struct WithPerThreadStream<function> {
 
 }  // namespace lockstep::runtime
 
-// Defines the variant of a function of the API. The dynamic linker asks the resolver which function
-// the name stands for: so the variant needs no list of parameters.
+// Defines the variant of an API function. The dynamic linker calls the resolver to get the function
+// for the name, so the variant needs no parameter list.
 #define LOCKSTEP_PER_THREAD(function, suffix)                                                   \
   extern "C" {                                                                                  \
   __attribute__((no_sanitize_thread)) static decltype(&function) resolve_##function##suffix() { \

@@ -1,5 +1,5 @@
-// The devices that can be simulated: limits and properties an architecture's common data-centre
-// (or, for sm_89 and sm_120, desktop) part has.
+// The devices that can be simulated: limits and properties of a common data-centre part of each
+// architecture (for sm_89 and sm_120 a desktop part).
 //
 // Sources: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute
 // capability; clocks, memory sizes and bus widths are those of T4, A100 40 GB, RTX 4090 ("NVIDIA
@@ -21,7 +21,7 @@ struct Profile {
   std::string_view name;  // "sm_90", the value of LOCKSTEP_DEVICE
   int major, minor;
   int multiprocessors;
-  // Of the real part; what a program gets is also bounded by the host (environment.h)
+  // Of the real part; the host may limit a program to less (environment.h).
   std::uint64_t memory_bytes;
   int threads_per_multiprocessor;
   int blocks_per_multiprocessor;
@@ -36,9 +36,9 @@ struct Profile {
   bool clusters;
 
   int compute_capability() const { return 10 * major + minor; }
-  // Blocks of a cluster, for a kernel that opts in to more than is portable.
+  // The largest cluster, for a kernel that opts in to more blocks than is portable.
   int largest_cluster() const { return major == 9 || major == 10 ? 16 : kPortableClusterSize; }
-  // The same for all of them.
+  // The following are the same for all devices.
   static constexpr int kRegistersPerMultiprocessor = 65536;
   static constexpr std::uint32_t kSharedPerBlock = 48 * 1024;
   static constexpr int kPortableClusterSize = 8;
@@ -47,7 +47,7 @@ struct Profile {
 };
 
 std::span<const Profile> profiles();
-// nullptr when there is none of that name.
+// Returns nullptr if there is no device of that name.
 const Profile* find_profile(std::string_view name);
 // "sm_75, sm_80, ..."
 std::string profile_names();

@@ -52,20 +52,20 @@ inline constexpr int kExitUnrecorded = 88;
 
 class Record {
  public:
-  // Writes to the end of the file, which must begin with a record's first line, from now on. Before
-  // it nothing is recorded. False, with a sentence on stderr, when it cannot be opened.
+  // Starts recording at the end of the file, which must begin with a record's first line. Nothing
+  // is recorded before. Returns false, with a message on stderr, if the file cannot be opened.
   bool open(const std::string& path);
   bool is_open() const { return file_ >= 0; }
-  // Whether it was asked for, and a line could not be written.
+  // Whether recording was requested and a line could not be written.
   bool is_lossy() const { return lossy_; }
 
   void started(std::string_view device, std::uint64_t schedule, std::string_view checks);
-  // A launch begins, and has ended.
+  // A launch starts, and has ended.
   void launching(std::string_view kernel, int device);
   void launched(std::string_view kernel, int device, const engine::Counters& counters);
   // A call of a simulated library is executed.
   void called(std::string_view function);
-  // A launch that the simulated GPU did not take.
+  // The simulated GPU refused a launch.
   void refused_launch();
   void found(const std::vector<Reported>& findings);
   void taken();
@@ -96,16 +96,16 @@ class Record {
   // Where the time of the kernels went. "spent" has seconds of host threads by engine::kDoingNames;
   // "file" and "line" only with line information.
   void profiled(const std::vector<engine::ProfiledInstruction>& instructions);
-  // The process ends: the findings that have changed since they were recorded, and the totals.
-  // Those of a process that ends otherwise are missing.
+  // Call when the process ends: records the findings that have changed since they were recorded,
+  // and the totals. A process that ends in another way records neither.
   void finish(const std::vector<Reported>& changed);
-  // A forked child begins with nothing launched.
+  // A forked child starts without launches.
   void forget();
 
  private:
   struct Total {
     std::uint64_t launches = 0;
-    char* text = nullptr;  // the digits of "launches" in the file
+    char* text = nullptr;  // points to the digits of "launches" in the file
     engine::Counters counters;
   };
   struct Counted {
@@ -113,14 +113,14 @@ class Record {
     char* text = nullptr;
   };
 
-  // Writes a line with "launches": 1 at its end; where its digits then stand in the file, or
-  // nullptr.
+  // Writes a line with "launches": 1 at its end. Returns the address of its digits in the mapped
+  // file, or nullptr.
   char* put_counted(nlohmann::json line);
 
-  // Writes a line; where the file then ends, or -1.
+  // Writes a line. Returns the new end of the file, or -1.
   off_t put(std::string_view line);
-  // Whether the descriptor is still the record's. Daemons close all that they have inherited, and
-  // the number may be another file's by now.
+  // Whether the descriptor still belongs to the record. Daemons close all inherited descriptors,
+  // and the number may since be that of another file.
   bool holds_file() const;
   bool reopen();
   char* map(off_t at, std::size_t bytes) const;
@@ -138,8 +138,8 @@ class Record {
   std::uint64_t refused_launches_ = 0;
 };
 
-// Makes the exit status show a loss in `record`, which must live until the process ends. To be
-// called before watch_exit(), whose status comes first.
+// Makes the exit status reflect a loss in `record`, which must live until the process ends. Call
+// before watch_exit(), whose status takes precedence.
 void watch_losses(const Record* record);
 
 }  // namespace lockstep::runtime

@@ -1,8 +1,8 @@
-// The first line of a run's record (record.h): whether something could not be written to it.
+// The first line of a run's record (record.h), which contains a mark for lost lines.
 //
-// A disk that is full, or a limit of file sizes, takes no further line. One character of a line
-// that is there can still be changed, through a mapping of the file. So the process that made the
-// record learns of the loss, whichever process met it, and whatever that one's exit status was.
+// If the disk is full, or a file size limit is reached, no line can be added. One character of an
+// existing line can still be changed, through a mapping of the file. So the process that created
+// the record learns of a loss, whichever process met it and whatever exit status that process had.
 #pragma once
 
 #include <cstddef>

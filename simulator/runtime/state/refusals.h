@@ -1,5 +1,5 @@
-// Device code that the simulated GPU does not take: which functions, for what reason, and where in
-// the source that is.
+// Device code that the simulated GPU refuses: the functions, the reasons, and their places in the
+// source.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@ struct SourcePlace {
   int line = 0;
 };
 
-// Where a line of a PTX text, counted from 1, comes from: of inlined code, where it was inlined
-// into.
+// The source place of a PTX line, counted from 1. For inlined code, the place into which it was
+// inlined.
 SourcePlace source_of(std::string_view ptx, int ptx_line);
 
 struct Refusal {
-  std::string function;  // demangled; empty when no single function is to blame
-  std::string message;   // names it, the instruction and the PTX line
+  std::string function;  // demangled; empty if no single function is the cause
+  std::string message;   // names the function, the instruction and the PTX line
   SourcePlace source;
 };
 
-// The functions of a module, of linked texts or one, that cannot be run, each with the first reason
-// found, in the order of the texts. None: all of it runs. `kernels`, unless nullptr: the kernels
-// that therefore cannot be launched, demangled; all where the module as a whole is refused.
-// `memory` is as before afterwards.
+// The functions of a module (one text, or several linked texts) that cannot be run, each with its
+// first error, in the order of the texts. Empty: all can be run. `kernels`, unless nullptr, gets
+// the kernels that therefore cannot be launched, demangled; all kernels if the module as a whole is
+// refused. `memory` is restored.
 std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::DeviceMemory& memory,
                                    std::vector<std::string>* kernels = nullptr);
 

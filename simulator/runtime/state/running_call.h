@@ -1,5 +1,5 @@
-// A call of the API while it runs, and how it ends. What is known of a failure lives in the call's
-// own frame and ends with it, so that no later call can take it for its own.
+// A running API call and its result. The details of a failure are stored in the call's own stack
+// frame, so no later call can use them by mistake.
 #pragma once
 
 #include <optional>
@@ -13,30 +13,31 @@ struct ThreadState;  // runtime.h
 
 // How a call has ended.
 struct CallResult {
-  int error = 0;       // of its API; 0: none
-  std::string reason;  // why it failed, in a sentence; empty where the error says enough
-  // Of a launch that is not taken: demangled, empty when it is no kernel.
+  int error = 0;       // in its API's numbers; 0: none
+  std::string reason;  // why it failed, as a sentence; empty if the error is sufficient
+  // For a refused launch: the kernel, demangled; empty if it is no kernel.
   std::optional<std::string> kernel;
-  bool reported = false;  // it failed for refused device code, which is a finding already
+  bool reported = false;  // it failed because of refused device code, which is a finding already
 };
 
 class RunningCall {
  public:
-  // `driver_function`: of the driver API, which calls the runtime's; nullptr for the runtime's.
+  // `driver_function`: the function of the driver API, which calls the runtime's; nullptr for a
+  // call of the runtime API.
   explicit RunningCall(const char* driver_function = nullptr);
-  // A call within another: its failure is the other's so far, with its reason and its kernel.
+  // For a nested call: passes a failure, with its reason and kernel, to the outer call.
   ~RunningCall();
   RunningCall(const RunningCall&) = delete;
   RunningCall& operator=(const RunningCall&) = delete;
 
-  // The innermost of the thread; nullptr: none runs.
+  // The innermost running call of the thread; nullptr: none.
   static RunningCall* current();
 
-  // The program, not another call, has made it.
+  // Whether the program, not another call, has made it.
   bool is_outermost() const { return outer_ == nullptr; }
-  // The function of the driver API that it is, or is made by; nullptr: none.
+  // The driver API function that this call is, or that has made it; nullptr: none.
   const char* called_as() const { return called_as_; }
-  // Where the program says <<<>>> of the launch that this is; nullptr: it does not.
+  // The place of <<<>>> if this is such a launch; nullptr otherwise.
   const void* launched_from() const { return launched_from_.caller(); }
   const CallStack& launch_stack() const { return launched_from_; }
 
@@ -49,7 +50,7 @@ class RunningCall {
   CallStack launched_from_;
 };
 
-// Whether a function of the driver API has called: then it has asked for a context itself.
+// Whether a driver API function has made the call. Then it has already selected a context.
 inline bool called_by_driver_api() {
   const RunningCall* const call = RunningCall::current();
   return call != nullptr && call->called_as() != nullptr;

@@ -1,7 +1,8 @@
-// The state of the simulated CUDA runtime, and the frame every API function runs in.
+// The state of the simulated CUDA runtime, and the frame in which every API function runs.
 //
-// One lock, the device lock, guards all of it: a kernel runs inside a call, so nothing else may
-// change memory meanwhile. Callbacks of the program (cudaLaunchHostFunc) are run without it.
+// One lock, the device lock, guards all of it: a kernel runs inside a call, and nothing else may
+// change memory in the meantime. Callbacks of the program (cudaLaunchHostFunc) run without the
+// lock.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -46,10 +47,10 @@ namespace lockstep::runtime {
 
 struct Device {
   int ordinal = 0;
-  // The first error of a kernel on this device. As on hardware the launch itself has succeeded;
-  // every later call that reaches the device returns it. cudaDeviceReset does not help: the device
-  // is then unavailable to the process (cudaErrorDevicesUnavailable, as measured on an H100 with
-  // CUDA 13.0).
+  // The first error of a kernel on this device. As on hardware, the launch itself has succeeded,
+  // and every later call that reaches the device returns the error. cudaDeviceReset does not help:
+  // the device is then unavailable to the process (cudaErrorDevicesUnavailable, as measured on an
+  // H100 with CUDA 13.0).
   cudaError_t error = cudaSuccess;
   engine::Counters counters;
   std::uint64_t launches = 0;
@@ -57,22 +58,22 @@ struct Device {
   std::map<cudaLimit, std::size_t> limits;
   unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
   cudaFuncCache cache_config = cudaFuncCachePreferNone;
-  std::set<int> peers;                   // devices whose memory this one may reach
+  std::set<int> peers;                   // devices whose memory this one may access
   cudaMemPool_t current_pool = nullptr;  // nullptr: the default one
 };
 
 struct Context;
 
-// What a thread has: its device, the last error and the launch configurations pushed by <<<>>>.
+// The launch configuration that <<<>>> pushes.
 struct CallConfiguration {
   dim3 grid, block;
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
-  CallStack stack;  // where the program says <<<>>>
+  CallStack stack;  // the place of <<<>>>
 };
-// Who has put an operation.
+// The call that has put an operation.
 struct PutBy {
-  // Where the program called it; nullptr: the call still runs, or nobody will ask.
+  // The calling place in the program; nullptr: the call still runs, or the place is not needed.
   const void* caller = nullptr;
 };
 struct ThreadState {
@@ -81,20 +82,21 @@ struct ThreadState {
   cudaError_t last_error = cudaSuccess;
   std::vector<CallConfiguration> pushed;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
-  bool per_thread_default_stream = false;  // the stream 0 is the thread's own (per_thread_stream.h)
-  bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
-  // The place in the order of operations of the host function that the thread runs.
+  bool per_thread_default_stream = false;  // stream 0 is the thread's own (per_thread_stream.h)
+  bool in_callback = false;  // a callback of the program runs: CUDA calls are not permitted
+  // The place in the order of the host function that the thread runs.
   const Operation* function = nullptr;
 
-  RunningCall* call = nullptr;  // the innermost that runs
-  // The operation that runs, where the call that has put it has returned.
+  RunningCall* call = nullptr;  // the innermost running call
+  // The running operation, if the call that has put it has returned.
   const PutBy* executing = nullptr;
-  CallStack launched_from;  // of the launch that <<<>>> makes next
-  // Called before each call of the API that the program makes (simulator/extension.h).
+  CallStack launched_from;  // for the launch that <<<>>> makes next
+  // Called before each API call that the program makes (simulator/extension.h).
   void (*before_calls)(void*) = nullptr;
   void* before_calls_data = nullptr;
   bool announcing = false;
-  // What each call that the program makes returns instead of doing anything (lockstepSetError).
+  // If set, each call that the program makes returns this error and does nothing
+  // (lockstepSetError).
   cudaError_t call_error = cudaSuccess;
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       not_looked_at;  // findings by number, and how often, since the last error was last fetched
@@ -105,11 +107,12 @@ class Interceptor;
 
 class Runtime {
  public:
-  // Made at the first call and never destroyed: programs call the runtime from static destructors.
-  // (process/start.cc: it installs what the layers above this one watch.)
+  // Created at the first call and never destroyed, since programs call the runtime from static
+  // destructors. Defined in process/start.cc, which installs the hooks of the layers above this
+  // one.
   static Runtime& get();
 
-  // Not cudaSuccess when the environment or the system does not allow a simulated GPU; every call
+  // Not cudaSuccess if the environment or the system does not allow a simulated GPU. Every call
   // then returns this.
   cudaError_t start_error = cudaSuccess;
   Settings settings;
@@ -131,48 +134,47 @@ class Runtime {
   DependentLaunches dependent_launches;
   Order order;
   Queue queue{order};
-  std::size_t waiting = 0;        // calls of the host that wait now
-  bool host_sees_memory = false;  // there has been pinned, managed or registered memory
-  std::mt19937_64 random;         // of the order of operations, by the seed of the schedule
+  std::size_t waiting = 0;        // calls of the host that are waiting
+  bool host_sees_memory = false;  // pinned, managed or registered memory has been used
+  std::mt19937_64 random;         // for the order of operations; seeded by the schedule
   TouchedMemory touched;
   HostWatch host_watch;
   GraphMemory graph_memory;
-  std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
-  std::map<memory::Address, Operation> freeing;  // freed in a stream that has not come to it
-  std::uint64_t sampled_blocks = 0;              // LaunchConfig::sample of later launches
-  std::map<int, int> changed_properties;         // by attribute (lockstepSetProperty)
-  bool limits_are_aside = false;                 // lockstepSetLimitsAside
-  std::vector<lockstepLimit> limits_set;         // since then
-  std::size_t under_way = 0;      // operations since the last wait that need not be done
-  std::atomic<bool> used{false};  // a call has reached a device
-  std::atomic<bool> driver_started =
-      false;  // cuInit, or a call of the runtime API that starts the driver
-  std::unique_ptr<Interceptor> interceptor;  // of `lockstep mutate`
-  bool forking_mutant = false;        // the process that is forked now goes on with the device
-  std::uint64_t memory_capacity = 0;  // of each device
-  std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base
+  std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait for these
+  std::map<memory::Address, Operation>
+      freeing;                            // freed in a stream that has not executed the free yet
+  std::uint64_t sampled_blocks = 0;       // LaunchConfig::sample of later launches
+  std::map<int, int> changed_properties;  // by attribute (lockstepSetProperty)
+  bool limits_are_aside = false;          // lockstepSetLimitsAside
+  std::vector<lockstepLimit> limits_set;  // since then
+  std::size_t under_way = 0;              // operations since the last wait that may be unfinished
+  std::atomic<bool> used{false};          // a call has reached a device
+  std::atomic<bool> driver_started = false;  // cuInit, or a runtime API call that starts the driver
+  std::unique_ptr<Interceptor> interceptor;  // for `lockstep mutate`
+  bool forking_mutant = false;  // the process that is being forked continues to use the device
+  std::uint64_t memory_capacity = 0;               // for each device
+  std::map<memory::Address, unsigned> host_flags;  // for pinned and registered memory, by base
 
   bool device_exists(int ordinal) const {
     return ordinal >= 0 && ordinal < static_cast<int>(devices.size());
   }
   Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }
 
-  // A sentence on stderr: "lockstep: cudaMemcpy: ...", or "lockstep: cudaLaunchKernel: about: ...".
-  // Called when the error code of a failed call does not show the reason. Where failed calls are
-  // findings, the sentence becomes part of the finding.
+  // Prints a sentence on stderr: "lockstep: cudaMemcpy: ...", or "lockstep: cudaLaunchKernel:
+  // about: ...". Call when the error code of a failed call does not show the reason. If failed
+  // calls are findings, the sentence becomes part of the finding.
   void explain(const char* function, const std::string& sentence, const std::string& about = {});
-  // Reports findings: suppressed ones go to the record alone, the others are also printed and
-  // kept.
+  // Reports findings. Suppressed ones are only recorded; the others are also printed and kept.
   void report(std::vector<check::Finding> made);
-  // The same for a failed call or refused device code; its number in `findings`.
+  // Reports a failed call or refused device code. Returns its number in `findings`.
   std::uint64_t report_failure(check::Finding finding);
-  // The running call of the program, `function` of the API, has allocated or frees memory.
+  // The program's running call, `function` of the API, has allocated or frees memory.
   void note_allocated(const memory::Allocation& a, const char* function, const void* caller);
   void note_freed(memory::Address address, const char* function);
-  // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
+  // Report memory of the device, or of all devices, that is still allocated, if leaks are checked.
   void report_leaks(const Device& device);
   void report_leaks();
-  // The host, or a stream, has waited for something (work/executor.h has what waits).
+  // The host, or a stream, has waited for something (work/executor.h has the functions that wait).
   void has_waited() {
     dependent_launches.end_chain();
     under_way = 0;
@@ -182,35 +184,36 @@ class Runtime {
   Runtime();
 };
 
-// Whether a call makes the device's context, if the thread has none, and whether it returns a
+// Whether a call creates the device's context, if the thread has none, and whether it returns a
 // kernel's error.
 enum class Reach {
-  kHost,     // answers about the host or the device's properties: neither
-  kContext,  // makes the context alone
-  kDevice,   // reaches the device: makes the context and delivers its error
+  kHost,     // a query about the host or the device's properties: neither
+  kContext,  // creates the context only
+  kDevice,   // reaches the device: creates the context and returns its error
 };
 
-// Whether the process ends: host code is left, and the runtime has been taken down.
+// Whether the process is ending: host code has been left, and the runtime has been shut down.
 bool is_unloading();
 
-// Starts the driver, as cuInit does, unless the driver API itself is asking. On an H100 every call
-// of the runtime API does this, one that fails too; only cudaRuntimeGetVersion and
-// cudaCreateChannelDesc do not.
+// Starts the driver, as cuInit does, unless the driver API itself makes the call. On an H100 every
+// runtime API call does this, even one that fails, except cudaRuntimeGetVersion and
+// cudaCreateChannelDesc.
 void start_driver();
 
-// Runs the body of an API function: under the lock, with the errors of starting up, callbacks and
-// kernels before it, and the thread's last error after it. `body` takes (Runtime&, Device&).
+// Frame of an API function: runs the body under the lock. Errors of start-up, callbacks and kernels
+// are returned before it; the thread's last error is set after it. `body` takes (Runtime&,
+// Device&).
 cudaError_t begin_call(const char* function, Reach reach);
 cudaError_t end_call(RunningCall& call, cudaError_t error, const char* function);
-// The same of a call that fails before it begins.
+// As above, for a call that fails before it starts.
 cudaError_t end_call(cudaError_t error, const char* function = __builtin_FUNCTION());
 cudaError_t report_exception(const char* function);
 // What cudaGetErrorName and cudaGetErrorString return.
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
-// Lets a test act before a call of the program (simulator/extension.h); not before those that the
-// API makes of itself, nor before the test's own.
+// Calls the test's function before a call of the program (simulator/extension.h). It is not called
+// for calls that the API makes itself, nor for the test's own calls.
 inline void announce_call() {
   ThreadState& thread = thread_state();
   if (thread.before_calls == nullptr || thread.announcing || thread.call != nullptr) return;
@@ -221,7 +224,7 @@ inline void announce_call() {
   thread.announcing = false;
 }
 
-// `ended`: takes how the call has ended, unless nullptr.
+// `ended`: unless nullptr, gets the result of the call.
 template <class Body>
 cudaError_t api(const char* function, Reach reach, Body&& body, CallResult* ended = nullptr) {
   Runtime& runtime = Runtime::get();

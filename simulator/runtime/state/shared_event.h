@@ -1,6 +1,6 @@
-// What processes share of an event (cudaEventInterprocess): how often it was recorded, and how
-// often what it stood for had been executed then. The process that records it executes that work
-// at once, so the processes need no other message.
+// The state of an interprocess event (cudaEventInterprocess) that processes share: how often it was
+// recorded, and how many of the recorded operations have been executed. The process that records it
+// executes them at once, so the processes need no other communication.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct SharedEvent {
   SharedEvent& operator=(const SharedEvent&) = delete;
   ~SharedEvent();
 
-  // A new one, or that of a file; nullptr, errno set, when the system refuses.
+  // A new state, or that of a file. Returns nullptr with errno set if the system refuses.
   static std::shared_ptr<SharedEvent> create();
   static std::shared_ptr<SharedEvent> open(int file);
 

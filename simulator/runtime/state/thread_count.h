@@ -2,7 +2,7 @@
 
 namespace lockstep::runtime {
 
-// Threads of this process.
+// The number of threads of this process.
 int thread_count();
 
 }  // namespace lockstep::runtime

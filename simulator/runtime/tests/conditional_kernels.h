@@ -1,5 +1,5 @@
-// Kernels for graphs with conditional nodes. They call cudaGraphSetConditional, which a program on
-// silicon links from libcudadevrt.
+// Kernels for graphs with conditional nodes. They call cudaGraphSetConditional; on hardware a
+// program links it from libcudadevrt.
 #pragma once
 
 namespace lockstep::runtime::kernels {

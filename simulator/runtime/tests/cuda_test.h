@@ -1,4 +1,4 @@
-// Tests of the CUDA runtime API that hold on silicon too: each runs in a child process, because
+// Tests of the CUDA runtime API that also hold on hardware. Each runs in a child process, because
 // some errors end a process's use of CUDA.
 #pragma once
 
@@ -7,10 +7,10 @@
 
 namespace lockstep::runtime {
 
-// Runs `body` in a child process; fails when an expectation in it fails or the child does not reach
-// the body's end. The parent must not have used CUDA.
+// Runs `body` in a child process. Fails if an expectation in it fails, or if the child does not
+// reach the end of the body. The parent must not have used CUDA.
 void in_child(void (*body)());
-// Whether the simulated GPU answers this process's CUDA calls. Does not use CUDA.
+// Whether the simulated GPU serves this process's CUDA calls. Does not use CUDA.
 bool on_simulated_gpu();
 
 }  // namespace lockstep::runtime
@@ -20,7 +20,7 @@ bool on_simulated_gpu();
   TEST(suite, name) { ::lockstep::runtime::in_child(suite##_##name); } \
   static void suite##_##name()
 
-// The same of what holds on the simulated GPU alone. On silicon the test is skipped, and says so.
+// A test that holds on the simulated GPU only. On hardware it is skipped with a message.
 #define SIMULATED_TEST(suite, name)                                                             \
   static void suite##_##name();                                                                 \
   TEST(suite, name) {                                                                           \
@@ -29,13 +29,13 @@ bool on_simulated_gpu();
   }                                                                                             \
   static void suite##_##name()
 
-// One line for a call and the error it must give.
+// One line for a call and its expected error.
 #define EXPECT_CUDA(error, call) EXPECT_EQ((call), (error)) << #call
 #define ASSERT_CUDA(error, call) ASSERT_EQ((call), (error)) << #call
 
 namespace lockstep::runtime {
 
-// Ints of device memory, all 0.
+// Allocates ints in device memory, all 0.
 inline int* device_ints(int count) {
   int* p = nullptr;
   EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), sizeof(int) * size_t(count)));
@@ -43,7 +43,7 @@ inline int* device_ints(int count) {
   return p;
 }
 
-// One of them. Waits for what the copy waits for.
+// Copies one int from the device. Waits as cudaMemcpy does.
 inline int fetch_int(const int* from) {
   int value = -1;
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(&value, from, sizeof value, cudaMemcpyDeviceToHost));

@@ -1,4 +1,4 @@
-// Graphs with less to write, for tests of nodes of several types.
+// Short functions that create graph nodes of several types, for tests.
 #pragma once
 
 #include "simulator/runtime/tests/cuda_test.h"

@@ -1,4 +1,4 @@
-// Kernels for tests of the runtime, and launchers of them. None waits but one.
+// Kernels for tests of the runtime, and their launchers. Only wait_for() waits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,9 +9,9 @@ namespace lockstep::runtime::kernels {
 void store(int* p, long long i, int value, cudaStream_t stream = nullptr);
 // to[i] = from[i] for count elements, blocks of 64 threads.
 void copy(int* to, const int* from, int count);
-// to[0] = 1 if from[0] is positive, else 2: uses what it reads.
+// to[0] = 1 if from[0] is positive, else 2: a decision on the value read.
 void decide(int* to, const int* from);
-// A store at `bytes` behind p, whatever its alignment.
+// A store `bytes` bytes after p, whatever its alignment.
 void store_at_byte(char* p, long long bytes);
 void trap();
 // to[0] = the sum of the variables below.
@@ -21,7 +21,7 @@ void add_to_variables(int value);
 void nothing(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr);
 // __launch_bounds__(128).
 void bounded(int threads);
-// The dynamic shared memory of `bytes` is filled and its last int stored to p.
+// Fills `bytes` of dynamic shared memory and stores its last int to p.
 void dynamic_shared(int* p, int bytes);
 // Prints "thread i of n" for each of n threads.
 void print(int threads);

@@ -1,15 +1,14 @@
-// Kernels that use more of CUDA C++ than arithmetic: asynchronous copies, barriers, small atomics,
-// recursion, the heap. None waits.
+// Kernels that use CUDA C++ features beyond arithmetic: asynchronous copies, barriers, small
+// atomics, recursion, the heap. None waits.
 #pragma once
 
 namespace lockstep::runtime::kernels {
 
-inline constexpr int kTile = 128;  // ints, and threads of a block where nothing else is said
+inline constexpr int kTile = 128;  // ints in a tile, and threads of a block unless stated otherwise
 
 // to[t] = the sum over the tiles of element kTile - 1 - t; copies of the next tile overlap the sum.
 void pipelined_sum(int* to, const int* from, int tiles);
-// One tile turned round, by way of shared memory: copied by threads that arrive at a barrier, and
-// by a group.
+// Reverses one tile in shared memory. Copied by threads that arrive at a barrier, and by a group.
 void barrier_copy(int* to, const int* from);
 void group_copy(int* to, const int* from);
 // One tile, plus one; both copies are bulk copies.

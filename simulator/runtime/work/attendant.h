@@ -1,9 +1,9 @@
-// A program may look at memory, instead of calling anything, until an operation has been executed:
-// a flag in pinned memory, a variable that a host function sets. As long as operations wait that it
-// could notice, a thread of the simulated GPU attends: where the program makes no call for some
-// time it executes one operation after another.
+// A thread that executes operations while the program polls memory. A program may poll, without any
+// call, until an operation has been executed: a flag in pinned memory, or a variable that a host
+// function sets. As long as such operations are queued, the attendant watches. When the program
+// makes no call for some time, it executes one operation after another.
 //
-// What is executed then depends on time, and not on the seed alone.
+// What is executed then depends on time, not only on the seed.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ class Runtime;
 
 class Attendant {
  public:
-  // Operations wait. Makes the thread unless it is there, or nobody could notice. Under the device
-  // lock.
+  // Call when operations are queued. Starts the thread unless it exists or no poll could notice the
+  // operations. Call under the device lock.
   void attend(Runtime& runtime);
-  // Whether it executes something now: it has the device lock.
+  // Whether it is executing an operation. It then holds the device lock.
   bool is_busy() const;
 
  private:
   void run(Runtime& runtime);
-  // Executes one operation, if the program has been idle since `seen`.
+  // Executes one operation if the program has been idle since `seen`.
   void act(Runtime& runtime, std::uint64_t& seen);
 
   bool attends_ = false;
-  bool has_acted_ = false;  // the program is one that looks
+  bool has_acted_ = false;  // the program polls
 };
 
-// That of the process.
+// The attendant of the process.
 Attendant& attendant();
 
 }  // namespace lockstep::runtime

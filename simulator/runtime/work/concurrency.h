@@ -1,7 +1,7 @@
-// Operations that nothing orders: what each accesses, and the findings where two conflict.
+// Unordered operations: the memory that each accesses, and the findings if two conflict.
 //
-// A kernel's accesses are recorded by the engine's search for races; those of copies, fills,
-// allocations and frees by TouchedMemory. Not followed is pageable host memory.
+// The engine's search for races records a kernel's accesses; TouchedMemory records those of copies,
+// fills, allocations and frees. Pageable host memory is not tracked.
 #pragma once
 
 #include <string>
@@ -14,17 +14,17 @@
 
 namespace lockstep::runtime {
 
-// What an operation accesses, of memory that CUDA knows.
+// The tracked memory that an operation accesses.
 struct Accesses {
-  memory::Box read, written;     // empty: none that is followed
-  Touch touch = Touch::kWrites;  // what is done to `written`
+  memory::Box read, written;     // empty: nothing that is tracked
+  Touch touch = Touch::kWrites;  // the effect on `written`
 };
 Accesses accesses_of(const Runtime& runtime, const Work& work);
 
-// The host accesses `box`, as the operation at `mine`, of code before `at`. Reports a `race` where
-// an operation that has been executed is not ordered before it, or where `pending`, which has not
-// been, accesses the same bytes; `from` is where that code was called, if it is known. A `flag`
-// (touched_memory.h) races with no strong access of a kernel.
+// An access of the host to `box`, as the operation `mine`, by code before `at`. Reports a `race` if
+// an executed operation is unordered with it, or if `pending`, an unexecuted one, accesses the same
+// bytes. `from`: where that code was called, if known. A `flag` (touched_memory.h) does not race
+// with strong accesses of a kernel.
 struct HostAccessed {
   memory::Box box;
   bool writes = false, flag = false;
@@ -39,42 +39,43 @@ struct PendingAccess {
 };
 bool check_host_access(Runtime& runtime, const Clock& known, const HostAccessed& mine,
                        const std::vector<PendingAccess>& pending);
-// A copy or fill of up to 8 aligned bytes: the host may poll what it writes.
+// Whether a copy or fill is of up to 8 aligned bytes, so that the host may poll them.
 bool is_small(const memory::Box& box);
 
-// Reports a `race` where the operation, put by `api_name`, conflicts with an earlier one that is
-// not ordered before it, and remembers what it accesses. Kernels are left to the engine.
+// Reports a `race` if the operation, put by `api_name`, conflicts with an earlier unordered one,
+// and stores its accesses. Kernels are checked by the engine.
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const Work& work);
-// The same of an operation that does this to these bytes.
+// As above, for an operation with this access to these bytes.
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const memory::Box& box, Touch touch);
 
-// Reports a `use-after-free`, and returns cudaErrorIllegalAddress, where the operation accesses or
-// frees memory of a graph that is not allocated when it is executed.
+// Reports a `use-after-free` and returns cudaErrorIllegalAddress if the operation accesses or frees
+// graph memory that is not allocated when the operation is executed.
 cudaError_t check_presence(Runtime& runtime, const char* api_name, const Operation& operation,
                            const Work& work);
 
-// What a kernel may run beside, as the engine wants it. The place refers to `operation`.
+// The order and the unordered accesses of a kernel, for the engine. The place refers to
+// `operation`.
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation);
 std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
                                                           const Operation& operation);
 
-// "cudaMemcpyAsync in stream 5, a call at main.cu:21"; without a place where that is unknown.
+// "cudaMemcpyAsync in stream 5, a call at main.cu:21"; without the place if it is unknown.
 std::string with_place(std::string call, const void* caller);
 
 // What the host waits for in a call that puts work into a stream (CUDA Runtime API, "API
 // synchronization behavior").
 struct Waits {
-  bool before = false;      // for what the stream had, before the bytes are staged
+  bool before = false;      // for the stream's earlier work, before the bytes are staged
   bool until_done = false;  // for the work itself
 };
 Waits waits_of(const Runtime& runtime, const Call& call, const Work& work);
-// How the bytes of a copy lie.
+// Whether the source, or the destination, of a copy is pageable memory.
 bool reads_pageable(const Runtime& runtime, const CopyWork& copy);
 bool writes_pageable(const Runtime& runtime, const CopyWork& copy);
 
-// The place of an operation that `call` puts into the stream.
+// The place in the order of an operation that `call` puts into the stream.
 Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, const Work& work);
 
 }  // namespace lockstep::runtime

@@ -1,11 +1,11 @@
-// Grids that grids have launched (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism"; CUDA 12's
-// rules: no waits within kernels).
+// Grids that grids have launched (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism"; the rules
+// of CUDA 12: no waits within kernels).
 //
-// A grid has ended when all that it launched have ended, and so on; its tail launches come then,
-// one after the other. So the grids that descend from one launch of the host are executed as one
-// operation of its stream, one grid at a time and depth first: a child when its parent has run to
-// its end, in the order of its launch. The guide allows that order: a parent cannot wait for what
-// it has launched.
+// A grid has ended when all its descendants have ended; its tail launches follow, one after
+// another. So the grids that descend from one launch of the host are executed as one operation of
+// its stream, one grid at a time and depth first: a child after its parent has run to its end, in
+// the order of launches. The guide allows this order, since a parent cannot wait for the grids that
+// it launches.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,19 @@
 
 namespace lockstep::runtime {
 
-// Whether the device can launch a grid that a thread of `parent` has asked for. Says on stderr why
-// not.
+// Whether the device can launch a grid that a thread of `parent` requests. If not, prints the
+// reason on stderr.
 bool can_launch(Runtime& runtime, Device& device, const KernelEntry& parent, cudaStream_t stream,
                 const engine::DeviceLaunch& launch);
 
 class DeviceLaunches {
  public:
-  // What `parent` has launched, which has just run to its end.
+  // Adds the launches of `parent`, which has just run to its end.
   void add(std::vector<engine::DeviceLaunch> launches, const KernelWork& parent);
-  // The grid that is to be executed next; nullopt: all have ended.
+  // The next grid to execute; nullopt: all have ended.
   std::optional<KernelWork> next(Runtime& runtime);
-  // The number of all grids that descend from the launch, itself included (check/launch_order.h).
+  // The family number of all grids that descend from the launch, itself included
+  // (check/launch_order.h).
   std::uint64_t family();
 
  private:

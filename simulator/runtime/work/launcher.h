@@ -1,4 +1,4 @@
-// Launching a kernel: what must be true of the configuration, and what becomes of the outcome.
+// Launches kernels: checks the configuration and handles the outcome.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,33 +17,34 @@
 
 namespace lockstep::runtime {
 
-// Checks a launch of `kernel` against the device, without running it. Says what is wrong.
+// Checks a launch of `kernel` for the device, without running it. Prints what is wrong.
 cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
                          const KernelEntry& entry, const engine::Kernel& kernel,
                          LaunchRequest& request);
 
-// A kernel that has begun, and may wait for something.
+// A kernel that has started and may be waiting for something.
 class RunningKernel {
  public:
-  // Begins a kernel that make_kernel_work made ready, as the operation at `at`, of a chain
+  // Starts a kernel that make_kernel_work prepared, as the operation `at` of a chain
   // (dependent_launches.h) and a family (check/launch_order.h).
   static cudaError_t begin(Runtime& runtime, Device& device, const KernelWork& work,
                            const Operation& at, std::uint64_t chain, std::uint64_t family,
                            std::unique_ptr<RunningKernel>* result);
-  // Runs it. False: it waits for memory to change that it does not change itself.
+  // Runs the kernel. Returns false if it waits for memory that it does not change itself.
   bool advance();
-  // It goes on, after others have been executed.
+  // Call before the kernel continues, after other operations have been executed.
   void go_on(Runtime& runtime);
   engine::Running& running() { return *running_; }
   // nullptr: it has ended.
   engine::Running* under_way() { return running_.get(); }
-  // It has waited for memory to change: it may have learnt of what was executed meanwhile.
+  // Whether it has waited for memory to change. It may then have learnt of operations executed in
+  // the meantime.
   bool has_waited() const { return has_waited_; }
   const engine::Kernel& kernel() const { return *kernel_; }
-  // What has become of it. Its own errors are kept for the next call (Device::error) unless
+  // Reports the outcome. The kernel's errors are kept for the next call (Device::error) unless
   // CUDA_LAUNCH_BLOCKING is set.
   cudaError_t finish(Runtime& runtime, Device& device, const Operation& at);
-  // What it has launched, once it has finished.
+  // The grids that it has launched. Call after finish().
   std::vector<engine::DeviceLaunch> take_launches() { return std::move(launches_); }
 
  private:
@@ -52,23 +53,23 @@ class RunningKernel {
   const engine::Kernel* kernel_ = nullptr;
   const KernelEntry* entry_ = nullptr;
   cudaStream_t stream_ = nullptr;
-  std::string made_by_;  // of KernelWork
+  std::string made_by_;  // KernelWork::made_by
   CallStack stack_;
   std::string by_kernel_;
   std::unique_ptr<engine::Running> running_;
-  std::optional<engine::Outcome> outcome_;  // where it ran to its end at once
+  std::optional<engine::Outcome> outcome_;  // if it ran to its end at once
   std::vector<engine::DeviceLaunch> launches_;
   bool has_waited_ = false;
-  std::shared_ptr<const Clock> host_knows_;  // when it last went on
-  Clock heard_;                              // what it may have learnt before from the host
+  std::shared_ptr<const Clock> host_knows_;  // when it last continued
+  Clock heard_;                              // what it may have learnt from the host before
 };
 
-// The error for something that is no registered kernel: a null pointer, or anything else, which
-// CUDA takes for a handle.
+// The error for something that is not a registered kernel: a null pointer, or anything else, which
+// CUDA treats as a handle.
 cudaError_t unknown_kernel(const void* function);
 
-// The most dynamic shared memory a launch of the kernel may ask for, as set by cudaFuncSetAttribute
-// or by default.
+// The most dynamic shared memory that a launch of the kernel may request, as set by
+// cudaFuncSetAttribute or by default.
 std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry,
                                  const engine::Kernel& kernel, int device);
 

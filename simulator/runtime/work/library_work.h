@@ -1,5 +1,5 @@
-// Work of the libraries that stand in for NVIDIA's (simulator/library_work.h), as the operation of
-// a stream.
+// Work of the libraries that replace NVIDIA's (simulator/library_work.h), as an operation of a
+// stream.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace lockstep::runtime {
 
-// What a library has put; of a graph, at every launch the same.
+// Work that a library has put. In a graph, every launch executes the same work.
 struct LibraryCall {
   explicit LibraryCall(const lockstepLibraryWork& w)
       : name(w.call), run(w.run), release(w.release), data(w.data) {
@@ -25,11 +25,11 @@ struct LibraryCall {
   void (*release)(void* data);
   void* data;
   std::vector<const void*> pointers;
-  const void* caller = nullptr;  // where the program called the library; nullptr: unknown
+  const void* caller = nullptr;  // the calling place in the program; nullptr: unknown
 };
 
-// Executes it as the operation at `at`, under the device lock. cudaErrorIllegalAddress, after a
-// finding, where it accesses memory that is not there.
+// Executes it as the operation `at`, under the device lock. Returns cudaErrorIllegalAddress, after
+// a finding, if it accesses memory that does not exist.
 cudaError_t run_library(Runtime& runtime, const LibraryCall& call, const Operation& at);
 
 }  // namespace lockstep::runtime

@@ -1,7 +1,7 @@
-// Values that a stream writes to memory, or waits for there (CUDA Driver API, "Stream Memory
+// Values that a stream writes to memory, or waits for in memory (CUDA Driver API, "Stream Memory
 // Operations": cuStreamBatchMemOp).
 //
-// A value that is not there yet holds the stream up: what comes next in it is executed when another
+// A stream stops at a value that has not arrived. Its next operations are executed after another
 // stream, a kernel or the host has written the value (work/executor.h).
 #pragma once
 
@@ -20,17 +20,17 @@ namespace lockstep::runtime {
 cudaError_t check_operations(Runtime& runtime, const char* api_name,
                              const MemoryOperationsWork& work);
 
-// Executes the operations from *next on, in their order, as the operation at `at`. Call under the
+// Executes the operations from *next on, in their order, as the operation `at`. Call under the
 // device lock. *done is false if a value has not arrived; *next is then the operation that waits.
 cudaError_t run_operations(Runtime& runtime, const char* api_name, const MemoryOperationsWork& work,
                            const Operation& at, std::size_t* next, bool* done);
 
-// Executed operations come before all others, and before all that are put afterwards. The operation
-// at `at` comes before them, too: it waits for memory to change, or changes it, and may so order
-// others. Returns what has been executed.
+// Orders all executed operations before all others, including those put later, and also the
+// operation `at`: it waits for memory to change, or changes it, and may thereby order others.
+// Returns what has been executed.
 Clock everything_is_known(Runtime& runtime, const Operation& at);
 
-// "the value 1 at 0x12000000, 4 bytes into ...", of one that waits.
+// "the value 1 at 0x12000000, 4 bytes into ...": the value for which an operation waits.
 std::string words_of(const memory::DeviceMemory& memory, const CUstreamBatchMemOpParams& operation);
 
 }  // namespace lockstep::runtime

@@ -1,4 +1,4 @@
-// What the queue holds of an operation: what is to be done, and for whom.
+// A queue entry: the work to execute, and the data for its execution.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,22 +19,22 @@ namespace lockstep::runtime {
 struct Pending final : Entry, PutBy {
   Work work;
   const char* api_name = "";
-  // In the place of work: cudaStreamAddCallback, with the error of the device.
+  // Instead of work: a cudaStreamAddCallback callback, called with the device's error.
   std::function<void(cudaError_t)> callback;
-  // In the place of work: a conditional node, which puts what comes next behind itself
+  // Instead of work: a conditional node, which inserts the following operations behind itself
   // (graph/conditional.h).
   std::function<cudaError_t(Runtime&, Pending&)> expand;
   std::vector<std::byte> staged;   // the bytes of a pageable source, which `work` copies from
-  std::shared_ptr<Moment> moment;  // of a RecordWork: when it is executed
-  // Kernels between which nothing else was put and nobody waited have the same number
+  std::shared_ptr<Moment> moment;  // of a RecordWork: the time of execution
+  // Kernels have the same number if no other operation was put between them and nobody waited
   // (dependent_launches.h).
   std::uint64_t chain = 0;
-  std::unique_ptr<RunningKernel> kernel;  // of KernelWork, once it has begun
-  DeviceLaunches launches;                // what it has launched, and has not been executed
-  std::optional<KernelWork> descendant;   // what `kernel` is of, where it is one of these
-  std::size_t next_value = 0;        // of MemoryOperationsWork: the first that has not been done
-  bool awaited = false;              // the call that has put it returns its error
-  bool late = false;                 // that call has returned, or its arguments were checked then
+  std::unique_ptr<RunningKernel> kernel;  // of KernelWork, once it has started
+  DeviceLaunches launches;  // grids that it has launched and that have not been executed
+  std::optional<KernelWork> descendant;  // the work of `kernel`, if it is one of these grids
+  std::size_t next_value = 0;  // of MemoryOperationsWork: the first operation that is not done
+  bool awaited = false;        // the call that has put it returns its error
+  bool late = false;           // that call has returned, or its arguments were checked then
   cudaError_t result = cudaSuccess;  // once it is done
 };
 

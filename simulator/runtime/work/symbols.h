@@ -1,4 +1,4 @@
-// __device__, __constant__ and __managed__ variables, as the program names them.
+// __device__, __constant__ and __managed__ variables by the symbols that the program passes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,10 +9,12 @@
 
 namespace lockstep::runtime {
 
-// The memory of a variable on the device; cudaErrorInvalidSymbol where `symbol` is none.
+// The memory of a variable on the device. Returns cudaErrorInvalidSymbol if `symbol` is not a
+// variable.
 cudaError_t find_symbol(Runtime& runtime, Device& device, const char* api_name, const void* symbol,
                         const memory::Allocation** result);
-// Where `size` bytes at `offset` of it are; cudaErrorInvalidValue where they leave it.
+// The address of `size` bytes at `offset` of the variable. Returns cudaErrorInvalidValue if they
+// exceed it.
 cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name,
                           const void* symbol, std::size_t size, std::size_t offset, void** at);
 

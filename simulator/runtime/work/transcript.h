@@ -1,8 +1,8 @@
-// What this process has had executed, as text that another process can execute once more:
-// lockstepTranscribe and lockstepTakeTranscript (simulator/extension.h has the form).
+// A text of the operations that this process has executed, from which another process can repeat
+// them: lockstepTranscribe and lockstepTakeTranscript (simulator/extension.h describes the format).
 //
-// An operation is written down when it is executed, after the code and the memory that have come
-// and gone since the last one.
+// An operation is added when it is executed, after the changes of code and memory since the
+// operation before it.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ class Transcript {
  public:
   bool is_on() const { return on_; }
   void turn(bool on) { on_ = on; }
-  // The operation is executed now.
+  // Call when the operation is executed.
   void add(Runtime& runtime, const Device& device, const Pending& p);
-  // What was written since the last call, after what memory and code have become.
+  // The text since the last call, including the latest changes of memory and code.
   std::string take(Runtime& runtime);
 
  private:
@@ -34,12 +34,12 @@ class Transcript {
 
   bool on_ = false;
   std::string text_;
-  std::uint64_t generation_ = ~std::uint64_t{0};  // of memory, when it was last looked at
+  std::uint64_t generation_ = ~std::uint64_t{0};  // of memory, when it was last examined
   std::set<memory::Address> placed_;
   std::set<std::uint64_t> loaded_;  // by FatBinary::Loaded::number
 };
 
-// That of the process.
+// The transcript of the process.
 Transcript& transcript();
 
 }  // namespace lockstep::runtime

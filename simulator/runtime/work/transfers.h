@@ -1,5 +1,5 @@
-// Copies and fills: the ranges they name, checked against the allocations, and the bytes and shadow
-// they change.
+// Copies and fills: checks their ranges against the allocations, and changes bytes and
+// written-shadow.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,15 +12,15 @@
 
 namespace lockstep::runtime {
 
-// Copies with the meaning and the checks of cudaMemcpy: cudaErrorInvalidValue, and a sentence that
-// names the allocation, when a range is not wholly inside one live allocation, or is host memory
-// where `kind` says device. The other way round CUDA's documentation leaves the outcome open and
-// hardware copies: so does this, with a sentence. Ranges that overlap are copied as if through a
-// buffer, row by row.
+// Copies with the semantics and checks of cudaMemcpy. Returns cudaErrorInvalidValue, with a message
+// that names the allocation, if a range is not completely inside one live allocation, or is host
+// memory although `kind` says device. For device memory although `kind` says host, CUDA's
+// documentation leaves the result open and hardware copies. This function copies, too, with a
+// message. Overlapping ranges are copied as if through a buffer, row by row.
 cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const Block& from,
                  const Shape& shape, cudaMemcpyKind kind);
 
-// The checks of copy() and fill() alone.
+// Only the checks of copy() and fill().
 cudaError_t check_ranges(Runtime& runtime, const char* function, const Block& to, const Block& from,
                          const Shape& shape, cudaMemcpyKind kind);
 cudaError_t check_range(Runtime& runtime, const char* function, const Block& to,

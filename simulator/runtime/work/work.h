@@ -1,6 +1,6 @@
-// One operation of a stream: a kernel, a copy, a fill, a host function ... What is put into a
-// stream goes into the queue (work/executor.h); what is put into a graph, or into a stream that is
-// being captured, is kept as Work and put into the queue at every launch of the graph.
+// One operation of a stream: a kernel, a copy, a fill, a host function ... Operations put into a
+// stream are queued (work/executor.h). Operations put into a graph, or into a stream that is being
+// captured, are kept as Work and queued at every launch of the graph.
 #pragma once
 
 #include <cuda.h>
@@ -19,12 +19,12 @@ namespace lockstep::runtime {
 
 cudaGraphNodeType type_of(const Work& work);
 
-// A call of the API that puts an operation into a stream.
+// An API call that puts an operation into a stream.
 struct Call {
   // When a call that copies or fills returns (CUDA Runtime API, "API synchronization behavior").
   enum class Returns : std::uint8_t {
     kAtOnce,          // the functions whose names end in Async, and launches
-    kWhenDone,        // the others, as far as the kinds of memory ask for it
+    kWhenDone,        // other functions, as far as the kinds of memory require it
     kBetweenDevices,  // cudaMemcpyPeer: at once, but ordered after all work of both devices
   };
   const char* name = "";
@@ -35,8 +35,8 @@ struct Call {
   static Call between_devices(const char* name) { return {name, Returns::kBetweenDevices}; }
 };
 
-// Makes work of a launch: checks it against the device and packs the arguments (one pointer a
-// parameter).
+// Creates the work of a launch: checks it for the device and packs the arguments (one pointer for
+// each parameter).
 cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* api_name,
                              const void* kernel, LaunchRequest request, void** arguments,
                              KernelWork* work);
@@ -44,41 +44,42 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* api_n
 CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                         std::size_t width, std::size_t height, cudaMemcpyKind kind);
 
-// One side of a copy: what lies at a position of an array, or of memory.
+// One side of a copy: the bytes at a position of an array, or of memory.
 Block side_of(cudaArray_const_t array, const cudaPitchedPtr& memory, const cudaPos& position);
-// The bytes that a copy moves: with an array on a side, widths count its elements.
+// The bytes that a copy moves. If a side is an array, widths count its elements.
 Shape shape_of(const cudaMemcpy3DParms& p);
 
-// Whether a copy or fill can be done as things are now; a node's parameters are checked when they
-// are set.
+// Whether a copy or fill is possible in the present state. A node's parameters are checked when
+// they are set.
 cudaError_t check_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& box);
 cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& fill);
 
-// Whether work can be put, as things are now: its arguments, the memory that it names. What is to
-// be freed there before is freed.
+// Whether work can be put in the present state: checks its arguments and memory. First executes
+// pending frees of that memory.
 cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work);
 
-// Executes a copy, a fill, an allocation or a free as the operation at `at`, under the device lock.
+// Executes a copy, a fill, an allocation or a free as the operation `at`, under the device lock.
 cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, const Operation& at);
 
-// Puts work into the queue, of a stream that is not captured (graph/put.h).
+// Queues work of a stream that is not captured (graph/put.h).
 cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream,
                          Work work);
-// A function of the program that is called with the device's error.
+// Queues a function of the program that is called with the device's error.
 cudaError_t put_callback(Runtime& runtime, Device& device, const char* api_name,
                          cudaStream_t stream, std::function<void(cudaError_t)> callback);
 
-// Memory that was freed in a stream goes back.
+// Releases memory that was freed in a stream.
 void release_memory(Runtime& runtime, const void* pointer);
-// If it is to be freed in a stream that has not come to it: does so now.
+// If the memory is freed in a stream that has not executed the free yet: executes it now.
 void finish_free(Runtime& runtime, const void* pointer);
 
-// Something was put into a stream (operations.h); put() says so itself.
+// Logs an operation put into a stream (operations.h). put() calls this itself.
 void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name,
                     cudaStream_t stream, bool captured);
 
-// Runs a host function of the program outside the device lock. CUDA runs it in a thread of its own:
-// it has the calling thread here, but a state of its own, so that its errors are not the caller's.
+// Runs a host function of the program outside the device lock. CUDA runs it in a thread of its own.
+// Here the calling thread runs it with a separate state, so that its errors do not affect the
+// caller.
 template <class Call>
 void run_callback(Call&& call) {
   const auto caller = thread_state();
