@@ -1,4 +1,5 @@
-// Which accesses no two threads race by: bytes that one thread writes and no other touches.
+// Apartness: which accesses cannot race, because no other thread accesses a byte that a thread
+// writes.
 #pragma once
 
 #include <vector>
@@ -9,14 +10,14 @@
 
 namespace lockstep::proof {
 
-// Whether no two threads of a block race in its shared memory, by any of its accesses. Each byte of
-// each thread is listed, in each interval between barriers.
+// Whether no two threads of a block race in its shared memory, by any access. Examines every byte
+// of every thread, in each interval between barriers.
 bool shared_is_apart(const Graph& graph, Values& values, const std::vector<Place>& places,
                      const Memory& memory);
 
-// Sets Access::apart of accesses to global memory: of those whose bytes no thread of the grid
-// writes while another touches them, whatever barriers there are. Holds if the kernel accesses
-// global memory by `places` alone.
+// Sets Access::apart for accesses to global memory: for those whose bytes no thread of the grid
+// writes while another thread accesses them. Ignores barriers. Valid if the kernel accesses global
+// memory only by `places`.
 void part_global(const Values& values, const Shape& shape, std::vector<Place>& places);
 
 }  // namespace lockstep::proof

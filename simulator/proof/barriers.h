@@ -1,4 +1,4 @@
-// The barriers that part what a block's threads do into intervals.
+// The barriers that divide the execution of a block's threads into intervals.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace lockstep::proof {
 
-// By block of the graph: whether it ends with a barrier 0 of all threads, without a predicate. All
-// false where the threads of a block may execute different barriers.
+// For each block of the graph, whether it ends with an unpredicated barrier 0 of all threads. All
+// false if threads of a block may execute different barriers.
 std::vector<bool> common_barriers(const Graph& graph, Values& values);
 
 }  // namespace lockstep::proof

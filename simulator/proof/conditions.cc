@@ -1,4 +1,4 @@
-// What holds where an operation is executed: branches and predicates on the way to it.
+// The conditions that hold at an operation, from branches and predicates on the paths to it.
 #include <algorithm>
 
 #include "simulator/proof/integers.h"
@@ -29,7 +29,7 @@ std::vector<Values::Fact> Values::facts_of(int block) const {
   const auto& blocks = graph_.blocks();
   for (int b = block;; b = blocks[static_cast<std::size_t>(b)].dominator) {
     const Block& at = blocks[static_cast<std::size_t>(b)];
-    // The one way into `b` is a branch, or the way past one.
+    // The only way into `b` is a branch, or the way past a branch.
     if (at.before.size() == 1) {
       if (const auto fact = fact_of_edge(at.before[0], b)) facts.push_back(*fact);
     }
@@ -42,10 +42,11 @@ Conditions Values::of_block(int block) {
   if (block_states_[b] == State::kDone) return blocks_[b];
   Conditions c;
   c.threads.assign(threads_, graph_.is_reached(block));
-  if (block_states_[b] == State::kOpen) return c;  // asked for on the way: nothing is known
+  if (block_states_[b] == State::kOpen)
+    return c;  // requested while being computed: nothing is known
   block_states_[b] = State::kOpen;
   for (const Fact& fact : facts_of(block)) assume(fact, c);
-  // A loop's conditions hold where it has been entered.
+  // A loop's conditions hold after the loop was entered.
   for (std::size_t l = 0; l < of_loop_.size(); ++l) {
     if (graph_.dominates(graph_.loops()[l].header, block))
       c.not_above_0.insert(c.not_above_0.end(), of_loop_[l].begin(), of_loop_[l].end());
@@ -100,8 +101,8 @@ void Values::assume(const Fact& fact, Conditions& c, int depth) {
   }
 }
 
-// Numbers below zero are great ones without a sign: what lies below one that has no sign bit has
-// none.
+// As unsigned numbers, negative ones are large: a number below one without a sign bit has none
+// either.
 void Values::below_without_sign(const Form& a, const Range& of_a, const Form& b, const Range& of_b,
                                 const Meaning& m, bool is, Conditions& c) {
   using C = isa::Compare;
@@ -128,8 +129,8 @@ void Values::below_without_sign(const Form& a, const Range& of_a, const Form& b,
       combined(combined(less, 1, more, -1, 64), 1, constant(strict, 64), 1, 64));
 }
 
-// The comparison of setp is known to be true, or false: what that says of its operands, where both
-// forms are the integers that the registers hold.
+// Adds the facts that follow from a comparison by setp with a known result. Requires that both
+// forms equal the integers in the registers.
 void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   const Meaning& m = graph_.program().meanings[pc];
   if (!is_integer(m.type) || !is_known_compare(m.compare)) return;
@@ -138,7 +139,7 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   if (!a || !b || !is_moderate(*a) || !is_moderate(*b)) return;
   const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
                                : integers_of(bits, !is_unsigned_compare(m));
-  // Conditions that are known already hold where the comparison is made, too, or later.
+  // Known conditions also hold at the comparison or after it.
   const Range of_a = range(*a, c), of_b = range(*b, c);
   if (bits <= 32 && is_unsigned_compare(m)) below_without_sign(*a, of_a, *b, of_b, m, is, c);
   if (!within(of_a, all) || !within(of_b, all)) return;
@@ -157,7 +158,7 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
           : how == C::kGt ? C::kLe
                           : C::kLt;
   }
-  // left - right + more <= 0
+  // left - right + more <= 0.
   const auto add = [&](const Form& left, const Form& right, std::int64_t more) {
     c.not_above_0.push_back(
         combined(combined(left, 1, right, -1, 64), 1, constant(more, 64), 1, 64));
@@ -172,7 +173,7 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   }
 }
 
-// The fact, and those that it is made of.
+// Adds the fact and the facts from which it is composed.
 void Values::take_apart(const Fact& fact, std::vector<Fact>& facts, int depth) {
   facts.push_back(fact);
   if (program::is_constant(fact.slot) || depth > kMostDepth) return;

@@ -1,4 +1,5 @@
-// Counters of loops: registers that grow by a step a round, and how many rounds there are.
+// Loop counters: registers that change by a constant step each round, and bounds for the number of
+// rounds.
 #include <algorithm>
 
 #include "simulator/proof/integers.h"
@@ -13,8 +14,8 @@ using program::Meaning;
 using program::Op;
 using program::Slot;
 
-// init + step * counter, where a register is what it was before the loop, and a step further each
-// time the loop jumps back; or one value that comes by every path.
+// The value of a join. A register that has its initial value before a loop and changes by a step at
+// each jump back has the form init + step * counter. Otherwise the paths' values are merged.
 std::optional<Form> Values::join(int node) {
   const Node n = graph_.node(node);
   if (n.from.empty()) return std::nullopt;
@@ -33,7 +34,7 @@ std::optional<Form> Values::join(int node) {
       if (const auto fact = fact_of_edge(before, n.block)) assume(*fact, way.where);
       if (std::any_of(way.where.threads.begin(), way.where.threads.end(), [](bool t) { return t; }))
         way.form = evaluate(n.from[i]);
-      // What changes in the loop was another number when the loop jumped back.
+      // A value that changes in the loop had another value when the loop jumped back.
       if (loop != nullptr && way.form && !is_fixed_in(*way.form, *loop))
         way.form = data_within(range(*way.form, way.where), way.form->bits, n.block);
       ways.push_back(std::move(way));
@@ -53,7 +54,7 @@ std::optional<Form> Values::join(int node) {
   return form;
 }
 
-// What is added to the value of the node `joined` on the way to `node`.
+// The amount added to the value of node `joined` on the way to `node`.
 std::optional<std::int64_t> Values::step(int node, int joined, int bits, int depth) {
   node = graph_.origin(node);
   if (node == joined) return 0;
@@ -101,7 +102,7 @@ void Values::bound_loop(int index) {
   if (loop.latch < 0) return;
   const Block& latch = graph_.blocks()[static_cast<std::size_t>(loop.latch)];
   const Symbol counter = kFirstLoop + index;
-  // Before the loop: of its entry.
+  // The conditions at the loop's entry.
   const Block& header = graph_.blocks()[static_cast<std::size_t>(loop.header)];
   if (header.before.size() != 2) return;
   const int entry = header.before[header.before[0] == loop.latch ? 1 : 0];
@@ -142,7 +143,8 @@ void Values::bound_loop(int index) {
     using C = isa::Compare;
     const bool goes_on_equal = (m.compare == C::kEq) == fact.holds;
     if (m.compare == C::kEq || m.compare == C::kNe) {
-      // It goes on until the two are equal: by whole steps, without a turn of the register.
+      // The loop runs until the two values are equal. They must become equal after whole steps
+      // without an overflow of the register.
       if (goes_on_equal || !first.known() || !b->known() || !first.uniform() || !b->uniform())
         continue;
       const Wide way = Wide{b->base[0]} - first.base[0];
@@ -151,7 +153,7 @@ void Values::bound_loop(int index) {
       r.high = std::min(r.high, way / by);
       continue;
     }
-    // "a is below b" wherever it goes on, a being what grows.
+    // Normalises the condition for continuing to "a is below b", where a changes with the counter.
     C how = m.compare == C::kLo   ? C::kLt
             : m.compare == C::kLs ? C::kLe
             : m.compare == C::kHi ? C::kGt
@@ -172,8 +174,8 @@ void Values::bound_loop(int index) {
     const Range of_first = range(first, before), of_b = range(*b, end_is_fixed ? before : anywhere);
     if (!within(of_first, all) || !within(of_b, all)) continue;
     if (bits == 64 && is_unsigned_compare(m) && (of_first.low < 0 || of_b.low < 0)) continue;
-    // It grows by no more than a step past the greatest value with which it goes on, and so never
-    // past the register's end.
+    // The value exceeds the greatest value with which the loop continues by at most one step, so it
+    // never overflows the register.
     const Wide steps = by > 0 ? by : -Wide{by};
     const Wide end = by > 0 ? of_b.high - strict + steps : of_b.low + strict - steps;
     if (by > 0 ? end > all.high : end < all.low) continue;
@@ -181,8 +183,8 @@ void Values::bound_loop(int index) {
     Range& r = symbols_[static_cast<std::size_t>(counter)];
     r.high = std::min(r.high, way < 0 ? Wide{0} : way / steps + 1);
     if (!end_is_fixed) continue;
-    // Behind the first jump back, a value of one step before was below b. It is a condition of the
-    // whole loop where it also holds on its entry.
+    // After the first jump back, the value of the previous round was below b. This is a condition
+    // of the whole loop if it also holds on entry.
     Form was = combined(*a, 1, constant(by, 64), -1, 64);
     Form condition = by > 0 ? combined(was, 1, *b, -1, 64) : combined(*b, 1, was, -1, 64);
     condition = combined(condition, 1, constant(strict, 64), 1, 64);

@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint32_t kMostOperations = 20000;
 constexpr std::size_t kMostBlocks = 1000;
 
-// The nearest dominators from `root` on, in a graph whose edges `before` lists; -1: not reached.
-// `order`: receives the blocks, each after its dominators.
+// Computes the immediate dominators from `root` in a graph with predecessors `before`; -1 for
+// unreached blocks. `order` receives the blocks, each after its dominators.
 std::vector<int> dominators(int count, int root,
                             const std::function<const std::vector<int>&(int)>& before,
                             const std::function<const std::vector<int>&(int)>& after,
@@ -84,7 +84,7 @@ bool ends_block(const Op& op) {
   return op.action == Action::kBranch || op.action == Action::kExit || op.action == Action::kReturn;
 }
 
-// How an operation under a predicate goes on: it is executed always, never, or by some.
+// Whether threads execute an operation with a predicate always, never, or sometimes.
 enum class Goes { kAlways, kNever, kSome };
 Goes goes(const Op& op, std::uint32_t pc, const Decided& decided) {
   if (op.guard == program::kNoSlot) return Goes::kAlways;
@@ -112,7 +112,7 @@ void Graph::join_blocks(const Decided& decided) {
   }
 }
 
-// What no path from the begin leads to brings no value anywhere.
+// Removes blocks that no path from the entry reaches, so that they contribute no values.
 void Graph::drop_unreached() {
   std::vector<bool> reached(blocks_.size());
   std::vector<int> todo{0};
@@ -145,7 +145,7 @@ bool Graph::cut(const program::Function& kernel, const Decided& decided) {
       if (target < begin_ || target >= end_) return false;
       starts.insert(target);
     }
-    // A barrier begins a block, so that what comes behind it is apart from what comes before.
+    // Splits after a barrier, so that the code before and after it lies in different blocks.
     if ((ends_block(op) || op.action == Action::kBarrier) && pc + 1 < end_) starts.insert(pc + 1);
   }
   if (starts.size() > kMostBlocks) return false;
@@ -160,7 +160,8 @@ bool Graph::cut(const program::Function& kernel, const Decided& decided) {
   }
   const int count = static_cast<int>(blocks_.size());
   const Op& end = program_.ops[end_ - 1];
-  if (!ends_block(end) || end.guard != program::kNoSlot) return false;  // it runs out of the kernel
+  if (!ends_block(end) || end.guard != program::kNoSlot)
+    return false;  // execution would run past the kernel's end
   join_blocks(decided);
   drop_unreached();
   const auto before = [&](int b) -> const std::vector<int>& {
@@ -172,7 +173,7 @@ bool Graph::cut(const program::Function& kernel, const Decided& decided) {
   std::vector<int> nearest = dominators(count, 0, before, after, order_);
   for (int b = 0; b < count; ++b)
     blocks_[static_cast<std::size_t>(b)].dominator = nearest[static_cast<std::size_t>(b)];
-  // The same from behind: `count` is the end of the kernel, where every exit leads.
+  // The same on the reversed graph. `count` is the end of the kernel, the target of every exit.
   std::vector<std::vector<int>> back(static_cast<std::size_t>(count) + 1),
       forth(static_cast<std::size_t>(count) + 1);
   for (int b = 0; b < count; ++b) {
@@ -227,7 +228,7 @@ bool Graph::find_loops() {
   for (const int header : order_) {
     std::vector<int> latches;
     for (const int p : blocks_[static_cast<std::size_t>(header)].before) {
-      if (place[static_cast<std::size_t>(p)] < 0) continue;  // never reached
+      if (place[static_cast<std::size_t>(p)] < 0) continue;  // unreached
       if (place[static_cast<std::size_t>(p)] < place[static_cast<std::size_t>(header)]) continue;
       if (!dominates(header, p)) return false;
       latches.push_back(p);
@@ -248,7 +249,7 @@ bool Graph::find_loops() {
       }
     }
     const int index = static_cast<int>(loops_.size());
-    // Headers come in order, so what is around a loop is known when it is met.
+    // Headers are visited in order, so the enclosing loop is known.
     loop.outer = blocks_[static_cast<std::size_t>(header)].loop;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       if (loop.holds[b]) blocks_[b].loop = index;
@@ -298,9 +299,9 @@ int Graph::read(Slot slot, std::uint32_t pc) {
   return at_begin(slot, b);
 }
 
-// A join brings what all of its operands bring; where these differ, a value of its own. Those of a
-// loop depend on one another, so they are first taken to bring nothing, and begin again when one is
-// found to bring a value of its own.
+// The single node behind a join, if all its operands have the same value; otherwise the join
+// itself. Joins of a loop depend on each other. They are first assumed to have no value; whenever
+// one turns out to have several, the others are evaluated again.
 int Graph::origin(int node) {
   const auto is_join = [&](int n) {
     return nodes_[static_cast<std::size_t>(n)].kind == Node::Kind::kJoin;
@@ -335,7 +336,7 @@ int Graph::origin(int node) {
       changed = true;
       mine = only;
       if (only != j) continue;
-      // What others have from it was a guess.
+      // Values derived from this join were wrong.
       for (auto& [join, v] : value) v = v == join ? v : -1;
       break;
     }
@@ -354,7 +355,7 @@ int Graph::at_begin(Slot slot, int block) {
   const auto known = begins_.find({block, slot});
   if (known != begins_.end()) return known->second;
   const Block& b = blocks_[static_cast<std::size_t>(block)];
-  // A block that can be reached from nowhere, and the first: what is there is not defined.
+  // An unreached block or the entry: the register is undefined there.
   const int n = add({b.before.empty() || block == 0 ? Node::Kind::kUnknown : Node::Kind::kJoin,
                      0,
                      block,

@@ -1,4 +1,4 @@
-// Apartness in shared memory: by intervals between barriers, byte by byte.
+// Apartness in shared memory: byte by byte, in each interval between barriers.
 #include <algorithm>
 
 #include "simulator/proof/apart.h"
@@ -10,11 +10,11 @@ using isa::Space;
 
 namespace {
 
-// Accesses of single threads that are looked at, one by one, in the shared memory of a block.
+// Limits of the search in a block's shared memory: accesses of single threads, and bytes.
 constexpr std::uint64_t kMostTouches = 1 << 20;
 constexpr std::uint64_t kMostShared = 1 << 18;  // bytes
 
-// For each interval between barriers, the accesses to shared memory that may lie in it.
+// For each interval between barriers, the accesses to shared memory that may occur in it.
 std::vector<std::vector<std::size_t>> intervals_of(const Graph& graph, Values& values,
                                                    const std::vector<Place>& places) {
   const auto& blocks = graph.blocks();
@@ -45,14 +45,16 @@ std::vector<std::vector<std::size_t>> intervals_of(const Graph& graph, Values& v
   return intervals;
 }
 
-// Who has touched a byte in an interval: a thread plus 1.
+// For each byte, the thread that accessed it in an interval, plus 1.
 struct Touched {
   std::vector<std::uint32_t> writer, reader;  // by byte
-  std::vector<bool> several;                  // readers
-  std::vector<std::uint8_t> atomic;           // the size of atomics; several threads may make them
+  std::vector<bool> several;                  // by byte: it has more than one reader
+  std::vector<std::uint8_t>
+      atomic;  // by byte: the size of atomics, which several threads may execute
 };
 
-// Atomics of a size do not race with one another; with anything else they count as writes.
+// Records an atomic. Atomics of one size do not race with each other; against other accesses they
+// count as writes.
 bool touch_atomically(Touched& touched, std::size_t byte, std::uint32_t size) {
   if (touched.writer[byte] != 0 || touched.reader[byte] != 0) return false;
   if (touched.atomic[byte] != 0 && touched.atomic[byte] != size) return false;
@@ -60,16 +62,17 @@ bool touch_atomically(Touched& touched, std::size_t byte, std::uint32_t size) {
   return true;
 }
 
-// False: two threads may touch a byte that one of them writes, or there is too much to look at.
+// Records an access. False if two threads may access a byte that one of them writes, or if the
+// search exceeds its limit.
 bool touch(const Place& place, const Values& values, Touched& touched, std::uint64_t& budget) {
   const Access& a = place.access;
   const Form& f = *place.address;
-  // Each counter that the address depends on, from 0 on.
+  // Each counter that the address depends on, with its number of values.
   std::vector<std::pair<std::int64_t, std::uint64_t>> counters;
   std::uint64_t rounds = 1;
   for (const auto& [symbol, factor] : f.factors) {
     const Range& r = values.symbols()[static_cast<std::size_t>(symbol)];
-    // Blocks have shared memory of their own, but which bytes each touches must not matter here.
+    // Each block has its own shared memory, but the accessed bytes must not depend on the block.
     if (symbol < kFirstLoop || r.high >= Wide{1} << 20) return false;
     counters.emplace_back(factor, static_cast<std::uint64_t>(r.high) + 1);
     rounds *= counters.back().second;
