@@ -1,4 +1,4 @@
-// What a frame of a function holds beside its registers: parameters, results, local variables.
+// The contents of a function's frame beside its registers: parameters, results and local variables.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,24 @@
 
 namespace lockstep::compile {
 
-// PTX ISA, local state space: what a thread has of it, on every device, with room to round up.
+// A thread's local memory on every device (PTX ISA, local state space), with room for rounding up.
 inline constexpr std::uint32_t kLocalBytes = 512 * 1024;
-// Registers and parameters of a warp: some 65,000 live values of 64 bits a thread.
+// The most bytes of a warp's registers and parameters: some 65,000 live 64-bit values a thread.
 inline constexpr std::uint32_t kMaxFileBytes = 1u << 24;
 
 class Frame {
  public:
-  // Lays the frame of `f` out and says so in `out`, whose name is set, and for a kernel its
-  // parameters' offsets. Throws CompileError when something has no room.
+  // Lays out the frame of `f` and stores the layout in `out`, including a kernel's parameter
+  // offsets. `out.name` must be set. Throws CompileError if something does not fit.
   Frame(const ptx::Function& f, program::Function& out);
 
-  // Bytes of the register file that .param variables take; registers come after them.
+  // The bytes of the register file that .param variables use. Registers follow them.
   std::uint32_t file_bytes() const { return file_bytes_; }
   const program::Storage* storage_of(const std::string& name) const;
-  std::optional<std::uint32_t> kernel_parameter(const std::string& name) const;  // its index
+  std::optional<std::uint32_t> kernel_parameter(
+      const std::string& name) const;  // the parameter's index
   std::optional<std::uint32_t> local_variable(
-      const std::string& name) const;  // its offset in the frame
+      const std::string& name) const;  // the variable's offset in the frame
 
  private:
   program::Storage add(const ptx::Variable& v, const char* what);
@@ -43,7 +44,7 @@ class Frame {
   std::unordered_map<std::string, std::uint32_t> kernel_parameters_;
 };
 
-// Refuses more registers and parameters than there is room for.
+// Throws CompileError if registers and parameters take more than kMaxFileBytes.
 void check_file_bytes(std::uint32_t bytes, const program::Function& f);
 
 }  // namespace lockstep::compile

@@ -16,13 +16,13 @@ using ptx::Operand;
 
 namespace {
 
-// PTX ISA, constant state space: statically sized variables have 64 KB together. ptxas refuses
-// more, and so does a driver.
+// Statically sized variables share 64 KB (PTX ISA, constant state space). ptxas refuses more, and
+// so does a driver.
 constexpr std::uint64_t kConstantBytes = 65536;
-// The first constant lies so far from where constant memory begins: a null pointer is outside every
-// variable.
+// The first constant lies at this distance from the start of constant memory, so that a null
+// pointer lies outside every variable.
 constexpr std::uint64_t kConstantStart = 1024;
-// All shared variables of a program with the gaps between them; a kernel of any device has some 227
+// All shared variables of a program with the gaps between them. A kernel of any device has some 227
 // KB.
 constexpr std::uint64_t kSharedBytes = 1u << 30;
 
@@ -131,14 +131,14 @@ std::optional<std::string> Linker::place(program::Program& program) {
   };
   for (std::uint32_t m = 0; m < modules_.size(); ++m) {
     for (const ptx::Variable& v : modules_[m].variables) {
-      // Dynamic shared memory has one place whatever its name; shared variables of other modules
-      // are found by name.
+      // All names of dynamic shared memory refer to the same place. Shared variables of other
+      // modules are looked up by name.
       if (v.space != Space::kShared || (v.is_extern && v.size != 0)) continue;
       declare_shared(local_[m], v);
       if (v.is_visible || v.is_weak) global_.try_emplace(v.name, local_[m][v.name]);
     }
   }
-  // Constants first: one after the other, they lie within what 32 bits address.
+  // Places constants first, one after the other, so that 32-bit addresses reach them.
   if (auto error = put_all(Space::kConst)) return error;
   for (const memory::Allocation* a : program.placed)
     constant_base_ = std::min(constant_base_, a->base - kConstantStart);
@@ -256,8 +256,8 @@ void Linker::call_graph() {
   }
 }
 
-// A static shared variable has one place in the whole program, so that its address is a constant.
-// Two variables that no kernel uses together may share a place.
+// Gives each static shared variable one place in the whole program, so that its address is a
+// constant. Two variables that no kernel uses together may share a place.
 std::optional<std::string> Linker::lay_out_shared() {
   std::vector<std::vector<std::uint32_t>> kernels_of(shared_.size());
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {
@@ -286,18 +286,19 @@ std::optional<std::string> Linker::lay_out_shared() {
   return std::nullopt;
 }
 
-// On a GPU dynamic shared memory begins right behind the kernel's static variables, at the
-// alignment that its declaration has: what relies on more without asking for it fails there, and is
-// to fail here. So it begins behind them and a gap, at an address that has the same remainder by
-// kRemainders as on the GPU. A kernel without static variables has it where shared memory begins.
+// On a GPU, dynamic shared memory begins directly behind the kernel's static variables, with the
+// alignment of its declaration. Code that relies on a larger alignment without requesting it fails
+// there, and must fail here. So dynamic shared memory begins behind the static variables and a gap,
+// at an address with the same remainder modulo kRemainders as on the GPU. A kernel without static
+// variables has it at the start of shared memory.
 //
-// A function that several kernels call knows one address: where they would have it at several, it
+// A function that several kernels call has one address for it. If the kernels' addresses differ, it
 // begins at a multiple of kRemainders.
 void Linker::place_dynamic_shared(const std::vector<std::uint64_t>& end_of) {
   constexpr std::uint64_t kRemainders = 1024, kLeastAlignment = 16;  // as nvcc declares it
   const std::size_t n = functions_.size();
   const auto up = [](std::uint64_t v, std::uint64_t to) { return (v + to - 1) / to * to; };
-  // Kernels that call the same function which names it have it at the same place.
+  // Kernels that call the same function which names it must have it at the same place.
   std::vector<std::uint32_t> same_as(n);
   std::iota(same_as.begin(), same_as.end(), 0u);
   const auto root = [&](std::uint32_t f) {
@@ -311,7 +312,7 @@ void Linker::place_dynamic_shared(const std::vector<std::uint64_t>& end_of) {
     }
   }
   struct Place {
-    std::uint64_t behind = 0;  // of the static variables, with their gaps
+    std::uint64_t behind = 0;  // end of the static variables, with their gaps
     std::uint64_t on_a_gpu = 0, remainders = kRemainders;
     bool several = false;
   };

@@ -1,5 +1,4 @@
-// Names and what they stand for, over all modules of a program: functions, placed variables, shared
-// memory.
+// Symbols of all modules of a program: functions, placed variables and shared memory.
 #pragma once
 
 #include <map>
@@ -24,54 +23,53 @@ struct FunctionRef {
 
 struct SharedVariable {
   std::string name;
-  std::uint32_t begin = 0;  // offset in the shared space; of a dynamic one, see dynamic_shared()
+  std::uint32_t begin =
+      0;  // offset in the shared space; for a dynamic variable see dynamic_shared()
   std::uint64_t size = 0;
   std::uint32_t alignment = 1;
-  bool dynamic = false;  // extern: what the launch adds
+  bool dynamic = false;  // extern: its size is set by the launch
 };
 
 struct Symbol {
   enum class Kind { kFunction, kVariable, kShared };
   Kind kind = Kind::kVariable;
-  std::uint32_t index = 0;  // function or shared variable
+  std::uint32_t index = 0;  // of a function or shared variable
   const memory::Allocation* variable = nullptr;
 };
 
 class Linker {
  public:
-  // `managed`: the managed variables of an earlier load of the same texts, on whatever device.
-  // `placed`: all variables of an earlier load on this one. These are taken as they are, with what
-  // they hold.
+  // `managed`: the managed variables of an earlier load of the same texts, on any device. `placed`:
+  // all variables of an earlier load on this device. Both are reused with their contents.
   Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
          const program::ManagedVariables& managed, const program::PlacedVariables& placed = {});
 
-  // Collects the symbols, places and initialises the variables, lays out shared memory. An error
-  // message when a name has no definition.
+  // Collects the symbols, places and initialises the variables, and lays out shared memory. Returns
+  // an error message if a name has no definition.
   std::optional<std::string> link(program::Program& program);
 
-  // What `name` stands for in a function of module `module`; nullptr when nothing does.
+  // The symbol that `name` refers to in a function of module `module`; nullptr if there is none.
   const Symbol* find(std::uint32_t module, const ptx::Function* function,
                      const std::string& name) const;
-  // Where dynamic shared memory begins, by its offset in the shared space, as this function sees
-  // it.
+  // The start of dynamic shared memory for this function, as an offset in the shared space.
   std::uint32_t dynamic_shared(std::uint32_t function) const { return dynamic_begin_[function]; }
-  // Generic, but for a shared variable.
+  // The generic address; for a shared variable, its address in the shared space.
   std::uint64_t address(const Symbol& s) const;
-  // In the symbol's own state space: of a constant, its distance from constant_base(), which fits
-  // in 32 bits; the generic address of any other variable.
+  // The address in the symbol's own state space. For a constant, its distance from constant_base(),
+  // which fits 32 bits. For any other variable, the generic address.
   std::uint64_t space_address(const Symbol& s) const;
-  // The generic address of where constant memory begins.
+  // The generic address of the start of constant memory.
   std::uint64_t constant_base() const { return constant_base_; }
 
   const std::vector<FunctionRef>& functions() const { return functions_; }
   const std::vector<SharedVariable>& shared() const { return shared_; }
-  // Shared variables that a function and everything it may call touch; by function.
+  // By function: the shared variables that it and everything it may call can access.
   const std::vector<std::vector<std::uint32_t>>& shared_of() const { return reaches_; }
-  // Functions that a function may call, itself included.
+  // By function: the functions that it may call, including itself.
   const std::vector<std::vector<std::uint32_t>>& callees_of() const { return callees_; }
-  // Whether the two blocks of a pair work together (.cta_group::2). Then a program clears a bit in
-  // the address of its own mbarrier to name that of the pair's first block, and addresses of shared
-  // memory say which block's they are.
+  // Whether two blocks of a pair cooperate (.cta_group::2). Such a program clears a bit in its own
+  // mbarrier's address to get the address in the pair's first block, so addresses of shared memory
+  // must identify their block.
   bool has_pairs() const { return has_pairs_; }
   bool recursive(std::uint32_t function) const { return recursive_[function]; }
   bool calls_indirectly(std::uint32_t function) const { return indirect_[function]; }
@@ -88,7 +86,7 @@ class Linker {
   std::span<const ptx::Module> modules_;
   memory::DeviceMemory& memory_;
   int device_;
-  const program::ManagedVariables& managed_;  // of an earlier load
+  const program::ManagedVariables& managed_;  // from an earlier load
   const program::PlacedVariables placed_before_;
   std::vector<FunctionRef> functions_;
   std::vector<SharedVariable> shared_;
@@ -96,14 +94,14 @@ class Linker {
   std::vector<std::unordered_map<std::string, Symbol>> local_;  // by module
   std::map<const ptx::Function*, std::unordered_map<std::string, Symbol>> scoped_;
   std::vector<std::vector<std::uint32_t>> callees_, reaches_;
-  std::vector<bool> names_dynamic_;  // by function: whether it names dynamic shared memory itself
+  std::vector<bool> names_dynamic_;  // by function: it names dynamic shared memory itself
   std::vector<std::uint32_t> dynamic_begin_;
   std::vector<bool> recursive_, indirect_;
   struct Pending {
     std::uint32_t module;
     const ptx::Variable* variable;
     const memory::Allocation* allocation;
-    bool known;  // from an earlier load: it holds what it holds
+    bool known;  // from an earlier load: keeps its contents
   };
   std::vector<Pending> placed_;
   std::uint64_t constant_base_ = ~0ull;

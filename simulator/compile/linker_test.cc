@@ -83,8 +83,8 @@ TEST(Linker, LaysSharedVariablesOutWithGapsBetweenThem) {
   EXPECT_GE(shared[1].begin, shared[0].begin + 4 + program::kSharedGap);
 }
 
-// Where dynamic shared memory begins for each kernel, by name. An H100 has it at 1,024 and
-// `behind`: the static variables up to the alignment of the declaration.
+// The start of dynamic shared memory for each kernel, by name. On an H100 it is 1,024 plus
+// `behind`, the size of the static variables rounded up to the declaration's alignment.
 std::map<std::string, std::uint32_t> dynamic_shared_of(const Linked& l) {
   EXPECT_EQ(l.error, "");
   std::map<std::string, std::uint32_t> all;

@@ -1,5 +1,5 @@
-// Liveness of a function's virtual registers: which values are still wanted, and which are read
-// before they are written.
+// Liveness of a function's virtual registers: which values are still needed, and which registers
+// are read before they are written.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class RegisterSet {
       : words_(registers / 64 + 1, all ? ~0ull : 0) {}
   bool has(std::uint32_t i) const { return words_[i >> 6] >> (i & 63) & 1; }
   void add(std::uint32_t i) { words_[i >> 6] |= std::uint64_t{1} << (i & 63); }
-  // Each says whether the set has changed.
+  // Each function returns whether the set has changed.
   bool add_all(const RegisterSet& other);
   bool keep_only(const RegisterSet& other);
   void remove_all(const RegisterSet& other);
@@ -36,16 +36,15 @@ class RegisterSet {
   std::vector<std::uint64_t> words_;
 };
 
-// Instructions [begin, end) of Function::body that are entered at the first and left at the last
-// alone.
+// Instructions [begin, end) of Function::body that are entered only at the first and left only at
+// the last.
 struct BasicBlock {
   std::uint32_t begin = 0, end = 0;
   std::vector<std::uint32_t> successors;  // into Liveness::blocks
   RegisterSet in, out;                    // registers live there
 };
 
-// Where, in the order of the text, a register is live or touched: from the first such instruction
-// to the last.
+// The first and last instruction, in textual order, at which a register is live or used.
 struct LiveRange {
   std::uint32_t first = ~0u, last = 0;
   bool empty() const { return first == ~0u; }
@@ -57,15 +56,15 @@ struct LiveRange {
 
 struct Liveness {
   std::vector<BasicBlock> blocks;
-  // Registers that some path reads before it writes them. Guarded writes count as writes here: nvcc
-  // guards a definition and its uses by the same predicate.
+  // Registers that some path reads before it writes them. Guarded writes count as writes here,
+  // because nvcc guards a definition and its uses with the same predicate.
   std::vector<std::uint32_t> undefined;
-  // By register. That of an undefined one begins with the function, for nobody else's value may
-  // show through.
+  // By register. The range of an undefined register begins with the function, so that it never
+  // shows another register's value.
   std::vector<LiveRange> ranges;
 };
 
-// What an instruction reads, writes and goes on with is what the table of instruction forms says
+// The table of instruction forms defines what an instruction reads and writes, and its successors
 // (ptx/effects.h).
 Liveness find_liveness(const ptx::Function& f);
 

@@ -63,7 +63,7 @@ void lower(FunctionBuilder& b, const Instruction& i) {
   }
 }
 
-// A return, which falling off the function's end is.
+// The return at the function's end.
 Instruction end_of(const ptx::Function& f) {
   Instruction end;
   end.text = "end of function";
@@ -75,7 +75,7 @@ Instruction end_of(const ptx::Function& f) {
   return end;
 }
 
-// Program::guesses: weak loads into a register that a compare-and-swap compares with.
+// Computes Program::guesses: weak loads into a register that a compare-and-swap compares with.
 void note_guesses(const ptx::Function& f, const std::vector<std::uint32_t>& pc_of,
                   program::Program& program) {
   std::unordered_set<std::uint32_t> compared;  // registers
@@ -92,8 +92,7 @@ void note_guesses(const ptx::Function& f, const std::vector<std::uint32_t>& pc_o
     if (i.opcode != isa::Opcode::k_ld || !weak || i.operands[0].kind != Operand::Kind::kRegister ||
         !compared.contains(i.operands[0].index))
       continue;
-    program.guesses.insert(pc_of[n + 1] -
-                           1);  // an operation of an operand's own may come before the load
+    program.guesses.insert(pc_of[n + 1] - 1);  // an operation for an operand may precede the load
   }
 }
 

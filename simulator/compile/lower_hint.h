@@ -1,4 +1,4 @@
-// Advice to the hardware, which changes no value, no memory and no order of execution here.
+// Hints to the hardware, which change no value, memory or execution order here.
 #pragma once
 
 #include "simulator/compile/function_builder.h"

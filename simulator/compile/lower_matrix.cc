@@ -18,7 +18,7 @@ using matrix::Which;
 using program::Matrix;
 using program::MatrixRegisters;
 
-// An operation of a whole warp while its operands are put together.
+// Builds an operation of a whole warp.
 struct WholeWarp {
   FunctionBuilder& b;
   const Instruction& i;
@@ -35,7 +35,8 @@ struct WholeWarp {
     op.src[3] = b.source(i, all_lanes(), 4);
   }
 
-  // Registers of a vector, or one register, at the end of Program::slots; the index of the first.
+  // Appends the registers of a vector, or one register, to Program::slots. Returns the index of the
+  // first.
   std::uint32_t registers(const Operand& o, int bytes, Role role) {
     const auto first = static_cast<std::uint32_t>(b.program().slots.size());
     const auto add = [&](const Operand& e) {
@@ -91,7 +92,7 @@ struct WholeWarp {
     return s;
   }
 
-  // Of a sparse A.
+  // The metadata of a sparse A.
   void metadata(const Operand& bits, const Operand& chosen) {
     const auto selectors = static_cast<std::uint64_t>(isa::sparsity_selectors(i.modifiers));
     if (chosen.bits >= selectors) {
@@ -127,7 +128,7 @@ struct WholeWarp {
   }
 };
 
-// Of kind::f8f6f4 and mxf8f6f4: where in its byte an element is (PTX ISA 9.7.14.5.8).
+// For kind::f8f6f4 and mxf8f6f4: the position of an element in its byte (PTX ISA 9.7.14.5.8).
 program::Matrix::Narrow narrow_of(Type type) {
   switch (type) {
     case Type::kE2M1: return {2, 0xf};
@@ -144,7 +145,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   const Family family = wmma ? Family::kWmma : sparse ? Family::kMmaSparse : Family::kMma;
   WholeWarp w(b, i, Action::kMultiply);
   matrix::Operation& o = w.matrix.operation;
-  // wmma.mma of f16 names the types of D and C alone.
+  // wmma.mma of f16 names only the types of D and C.
   const bool halves = wmma && m.third_type == Type::kNone;
   o.d = m.type;
   o.a = halves ? Type::kF16 : m.source_type;
@@ -155,7 +156,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   o.rounding = m.rounding;
   o.saturates = m.sat;
   o.sparse = sparse;
-  // wmma.m16n16k8 is two steps of mma.m16n8k4, as ptxas makes it.
+  // wmma.m16n16k8 is two steps of mma.m16n8k4, as with ptxas.
   if (wmma && o.a == Type::kTF32) o.products = 4;
   const auto& operands = i.operands;
   const bool has_kind = m.tensor_kind != isa::TensorKind::kNone;
@@ -165,7 +166,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
     w.matrix.narrow_a = narrow_of(o.a);
     w.matrix.narrow_b = narrow_of(o.b);
   }
-  // Packed, they lie as integers of four bits do.
+  // Packed elements have the layout of 4-bit integers.
   const Fragment a{family, Which::kA, w.matrix.packed ? Type::kS4 : o.a, m.shape, m.a_by_columns},
       rhs{family, Which::kB, w.matrix.packed ? Type::kS4 : o.b, m.shape, m.b_by_columns};
   const Fragment c{family, Which::kC, o.c, m.shape, false},
@@ -186,7 +187,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   w.emit(ValidityTransfer::kExchange);
 }
 
-// wgmma.mma_async. The shape says 64 rows: 16 for each of the four warps.
+// wgmma.mma_async. The shape has 64 rows, 16 for each of the four warps.
 void lower_warpgroup_multiply(FunctionBuilder& b, const Instruction& i) {
   const isa::Modifiers& m = i.modifiers;
   const bool sparse = i.opcode == Opcode::k_wgmma_mma_async_sp, in_registers = m.variant == 1;
@@ -248,7 +249,7 @@ void lower_warpgroup_order(FunctionBuilder& b, const Instruction& i) {
   w.emit(ValidityTransfer::kControl);
 }
 
-// wmma.load and wmma.store: one matrix, and its stride.
+// wmma.load and wmma.store: a matrix and its stride.
 void lower_fragment(FunctionBuilder& b, const Instruction& i) {
   const isa::Modifiers& m = i.modifiers;
   const bool loads = i.opcode == Opcode::k_wmma_load;

@@ -13,7 +13,7 @@ using program::SyncKind;
 
 namespace {
 
-// An operation among lanes while its operands are put together.
+// Builds an operation that lanes execute together.
 struct Exchange {
   FunctionBuilder& b;
   const Instruction& i;
@@ -25,7 +25,7 @@ struct Exchange {
     op.as<program::SyncFields>().set_kind(k);
   }
 
-  // d, d|p or p.
+  // Sets the destinations: d, d|p or p.
   void results(const Operand& d) {
     const Operand& first = d.kind == Operand::Kind::kPair ? d.elements[0] : d;
     op.dst = b.optional_destination(first);
@@ -33,7 +33,8 @@ struct Exchange {
     uses.push_back({op.dst, Role::kWrite});
     uses.push_back({op.dst2, Role::kWrite});
   }
-  // As results(), with a place of `bytes` bytes (0: a predicate) for d when nobody wants it.
+  // Like results(), but uses a scratch slot of `bytes` bytes (0: a predicate) for d if it is a
+  // sink.
   void placed_results(const Operand& d, int bytes) {
     results(d);
     if (op.dst == kNoSlot) op.dst = b.scratch(bytes);
@@ -48,7 +49,7 @@ struct Exchange {
   void emit(ValidityTransfer transfer) { b.emit(i, op, transfer, std::move(uses)); }
 
  private:
-  // A negation is its own operation, so that a lane that waits can be asked for its value later.
+  // A negation becomes its own operation, so that the value of a waiting lane can be read later.
   Slot predicate(const Operand& o) {
     Slot s = kNoSlot;
     if (!b.predicate_source(i, o, s)) return s;
@@ -85,8 +86,8 @@ SyncKind vote(isa::VoteMode mode) {
   }
 }
 
-// The operation of redux and of a barrier's .red: and, or and xor are written as atomics' are, or
-// as predicates' are.
+// The operation of redux and of a barrier's .red. The modifiers of and, or and xor are those of
+// atomics or those of predicates.
 AtomOp reduction_of(const isa::Modifiers& m) {
   if (m.atom != AtomOp::kNone) return m.atom;
   return m.bool_op == isa::BoolOp::kAnd  ? AtomOp::kAnd
@@ -161,7 +162,7 @@ void lower_collective(FunctionBuilder& b, const Instruction& i) {
       return x.emit(ValidityTransfer::kControl);
     case Opcode::k_activemask:
       b.set_action(x.op, Action::kActiveMask);
-      x.op.kind = OpKind::kControl;  // lanes may part there
+      x.op.kind = OpKind::kControl;  // lanes may diverge there
       x.op.dst = b.destination(i, operands[0], 4);
       x.uses.push_back({x.op.dst, Role::kWrite});
       return x.emit(ValidityTransfer::kFresh);
@@ -194,8 +195,8 @@ void lower_barrier(FunctionBuilder& b, const Instruction& i) {
   x.emit(ValidityTransfer::kControl);
 }
 
-// What a fence is to other threads: kAcquire, kRelease, both, or neither. A proxy fence without
-// semantics orders its thread's own accesses alone (PTX ISA 9.7.13.4).
+// The effect of a fence on other threads: kAcquire, kRelease, both, or neither. A proxy fence
+// without semantics orders only its own thread's accesses (PTX ISA 9.7.13.4).
 std::uint8_t sides_of_fence(const Instruction& i) {
   switch (i.modifiers.semantics) {
     case isa::Semantics::kAcquire: return program::kAcquire;
@@ -204,7 +205,7 @@ std::uint8_t sides_of_fence(const Instruction& i) {
   }
 }
 
-// All memory is one to the simulated GPU, whichever proxy it is reached through.
+// The simulated GPU has a single memory for all proxies.
 void lower_fence(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
@@ -214,7 +215,7 @@ void lower_fence(FunctionBuilder& b, const Instruction& i) {
   if (i.opcode == Opcode::k_griddepcontrol)
     b.set_action(op, i.modifiers.variant == 1 ? Action::kStartDependents : Action::kWaitForGrids);
   std::vector<OperandUse> uses;
-  // Between proxies: for asynchronous copies of shared memory, or for one tensor map.
+  // A fence between proxies: for asynchronous copies of shared memory, or for one tensor map.
   const bool asynchronous =
       i.modifiers.variant == 2 || i.modifiers.variant == 4 || i.modifiers.variant == 5;
   if (i.opcode == Opcode::k_fence_proxy && asynchronous && i.modifiers.space != isa::Space::kGlobal)

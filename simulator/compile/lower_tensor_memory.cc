@@ -14,7 +14,7 @@ using program::TensorOperation;
 
 namespace {
 
-// An operation while its operands are put together.
+// Builds an operation on tensor memory.
 class TensorLowering {
  public:
   TensorLowering(FunctionBuilder& builder, const Instruction& instruction, Action action)
@@ -42,7 +42,7 @@ class TensorLowering {
     uses_.push_back({slot, role});
     return slot;
   }
-  // Of shared memory, or without a space of tensor memory.
+  // An address in shared memory, or a generic one: any address but tensor memory's.
   program::AddressOperand address(const Operand& o, Space space = Space::kShared) {
     const program::AddressOperand a = b_.further_address(i_, o, space);
     uses_.push_back({a.slot, Role::kAddress});
@@ -72,7 +72,7 @@ class TensorLowering {
     uses_.push_back({of.accumulates, Role::kCondition});
   }
 
-  // What all lanes of a warp execute together.
+  // Emits an operation that all lanes of a warp execute together.
   void emit_for_warp(ValidityTransfer transfer) {
     op_.kind = OpKind::kControl;
     op_.as<program::SyncFields>().set_kind(program::SyncKind::kWholeWarp);

@@ -1,4 +1,4 @@
-// Tensor memory: its columns, what is loaded, stored, copied and multiplied there, and its order.
+// Tensor memory: allocation of columns, loads, stores, copies, multiplication and ordering.
 #pragma once
 
 #include "simulator/compile/function_builder.h"

@@ -1,5 +1,5 @@
-// Instructions and the operations that they become. The handlers are stand-ins that record which
-// action they were chosen for.
+// Instructions and the operations to which they are lowered. The handlers are stand-ins that record
+// the action for which they were chosen.
 #include "simulator/compile/lower.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ std::string kernel(const std::string& body) {
          body + "\nret;\n}\n";
 }
 
-// The operations of one instruction in a kernel. Registers have places of their own.
+// The operations of one instruction in a kernel. Each register has its own slot.
 struct Lowered {
   Compiled compiled;
   std::vector<Op> ops;
@@ -47,14 +47,14 @@ struct Lowered {
       : compiled(kernel(instruction), program::RegisterPlaces::kSeparate) {
     if (compiled.program == nullptr) return;
     const program::Function& f = compiled.program->functions.back();
-    for (std::uint32_t pc = f.entry; pc + 2 < f.end; ++pc) {  // ret, and the function's end
+    for (std::uint32_t pc = f.entry; pc + 2 < f.end; ++pc) {  // without ret and the function's end
       ops.push_back(compiled.program->ops[pc]);
       transfers.push_back(compiled.program->transfers[pc]);
     }
   }
   const Op& op(std::size_t n = 0) const {
     return ops.at(n);
-  }  // throws, and so fails the test, when there is none
+  }  // throws, which fails the test, if there is none
   int action(std::size_t n = 0) const {
     return n < ops.size() ? FakeHandlers::chosen_for(ops[n]) : -2;
   }
@@ -76,8 +76,8 @@ TEST(Lower, ALoadHasItsAddressItsWidthAndItsOrder) {
   EXPECT_EQ(l.transfers[0], ValidityTransfer::kLoad);
 }
 
-// Whether the kernel's accesses to shared memory are judged byte by byte: they are where one that
-// may lie there is of less than four bytes, whatever its address is.
+// Whether a kernel's accesses to shared memory are checked byte by byte. This is the case if an
+// access of less than four bytes may be to shared memory.
 TEST(Lower, NarrowAccessesToSharedMemoryAreJudgedByTheByte) {
   const std::map<std::string, bool> may_be_shared = {{"", true},
                                                      {".shared", true},
@@ -255,14 +255,14 @@ TEST(Lower, WhatCannotBeRunIsRefusedByNameAndLine) {
               HasSubstr("which nothing in the program defines"));
 }
 
-// Registers of an instruction whose values the simulated GPU does not look at, so that one that
-// nobody wrote goes unseen there.
+// Registers of an instruction whose values the simulated GPU does not read, so that unwritten ones
+// are not detected.
 std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
   std::set<std::uint32_t> all;
   const auto add = [&](const ptx::Operand& o) { all.insert(o.index); };
   for (std::size_t n = 0; n < i.operands.size(); ++n) {
     const ptx::Operand& o = i.operands[n];
-    // Cache policies steer caches alone.
+    // Cache policies only control caches.
     if (i.rules != nullptr && (*i.rules)[n].name == "policy") add(o);
     if (i.opcode == isa::Opcode::k_createpolicy && !(*i.rules)[n].is_destination()) add(o);
     // The padding of a structure that is passed by value.
@@ -270,10 +270,10 @@ std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
       add(o);
       std::ranges::for_each(o.elements, add);
     }
-    // How long a wait may take at most.
+    // The time limit of a wait.
     if (i.opcode == isa::Opcode::k_mbarrier_try_wait && n == 3) add(o);
-    // The last of four coordinates of an image (isa::coordinates_of), and of a gradient of three
-    // dimensions.
+    // The last of four coordinates of an image (isa::coordinates_of), and of a three-dimensional
+    // gradient.
     const bool image = isa::category_of(i.opcode) == isa::Category::kTexture ||
                        isa::category_of(i.opcode) == isa::Category::kSurface;
     if (image && o.kind == ptx::Operand::Kind::kAddress && !o.elements.empty() &&
@@ -284,16 +284,15 @@ std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
   return all;
 }
 
-// Whether the operands of an instruction are read and written by an operation: a branch's predicate
-// is its guard; a call's operands are in Call; hints read nothing here, whatever their operands.
+// Whether an operation reads and writes the instruction's operands. Exceptions: a branch's
+// predicate is its guard, a call's operands are in Call, and hints read nothing.
 bool reads_its_operands(const isa::FormRow& row) {
   const isa::Category category = isa::category_of(row.opcode);
   return isa::flow_of(row.opcode) == isa::Flow::kNext && category != isa::Category::kHint &&
          category != isa::Category::kCacheHint;
 }
 
-// Holds what the operations of a kernel's instructions read and write against what the table of
-// forms says of them.
+// Compares the registers that a kernel's operations read and write with the table of forms.
 void expect_registers_of_the_table(const ptx::Function& function, const program::Program& p,
                                    const program::Function& kernel) {
   // Registers lie after the .param variables.
@@ -313,7 +312,7 @@ void expect_registers_of_the_table(const ptx::Function& function, const program:
   for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
     Slots& of_instruction = used[p.origin(pc).instruction];
     for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
-      if (!of_registers.contains(p.uses[u].slot)) continue;  // a place of the instruction's own
+      if (!of_registers.contains(p.uses[u].slot)) continue;  // a scratch slot
       (p.uses[u].role == OperandUse::Role::kWrite ? of_instruction.written : of_instruction.read)
           .insert(p.uses[u].slot);
     }
@@ -331,7 +330,7 @@ void expect_registers_of_the_table(const ptx::Function& function, const program:
       }
     }
     EXPECT_EQ(used[n].read, must_read) << "what is read: " << i.text << ", PTX line " << i.ptx_line;
-    // An atomic whose result nobody reads has none.
+    // An atomic whose result is not read has no destination.
     if (isa::category_of(i.opcode) != isa::Category::kAtomic) {
       EXPECT_EQ(used[n].written, must_write)
           << "what is written: " << i.text << ", PTX line " << i.ptx_line;
@@ -339,8 +338,8 @@ void expect_registers_of_the_table(const ptx::Function& function, const program:
   }
 }
 
-// What the operations of an instruction read and write is what the table of forms says that it
-// reads and writes: two lists, made apart.
+// The registers that an instruction's operations use must be those in the table of forms. The two
+// lists were written independently.
 TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
   std::map<std::string, std::vector<isa::Example>> by_target;
   for (isa::Example& e : isa::pairwise_examples()) {

@@ -9,8 +9,8 @@
 namespace lockstep::compile {
 namespace {
 
-// Hands out places in the register file. A predicate takes four bytes; other registers 32 times
-// their size, at least a line of the cache.
+// Allocates slots in the register file. A predicate takes four bytes. Other registers take 32 times
+// their size, at least a cache line.
 class RegisterFile {
  public:
   static constexpr std::uint32_t kPredicate = 4;
@@ -42,7 +42,7 @@ class RegisterFile {
   std::uint32_t bytes_ = 0, predicates_ = 0, predicate_base_ = 0;
 };
 
-// 32-bit registers that a register counts as.
+// The number of 32-bit registers that a register counts as.
 int weight_of(isa::Type t) { return t == isa::Type::kPred ? 0 : std::max(1, isa::size_of(t) / 4); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What an operation that computes does with values that nobody wrote.
+// How a computing operation propagates unwritten values.
 #pragma once
 
 #include "simulator/program/program.h"
@@ -6,7 +6,8 @@
 
 namespace lockstep::compile {
 
-// Also sets the fields of `op` that pass_bits() of the engine reads: its sources are set.
+// Also sets the fields of `op` that the engine's pass_bits() reads. The sources of `op` must be
+// set.
 program::ValidityTransfer validity_transfer(const ptx::Instruction& i, program::Op& op);
 
 }  // namespace lockstep::compile

@@ -1,4 +1,4 @@
-// The words of an opcode: which modifier each stands for.
+// The words of an opcode and the modifiers that they stand for.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace lockstep::isa {
 
-// Words seen so far of those whose place among their kind says what they mean.
+// The number of words seen so far of the kinds in which the order determines the meaning.
 struct WordsSoFar {
   int types = 0, spaces = 0, layouts = 0;
 };
 
-// Sets the field of `m` that `token` (with its dot) stands for in `opcode`. False when the token is
-// not known: a mistake in the table.
+// Sets the field of `m` for `token` (with its dot) in `opcode`. False if the token is unknown: a
+// mistake in the table.
 bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, WordsSoFar& words);
 
 }  // namespace lockstep::isa

@@ -1,6 +1,6 @@
-// What an operation computes, as far as the proof before a launch (simulator/proof) and the
-// translation (simulator/translate) follow it: its instruction and the modifiers of common
-// arithmetic. The handler alone does not say it.
+// The arithmetic of an operation: its instruction and common modifiers, which cannot be derived
+// from the handler. Used by proofs before a launch (simulator/proof) and by the translation
+// (simulator/translate).
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct Meaning {
   isa::Compare compare = isa::Compare::kNone;
   isa::BoolOp bool_op = isa::BoolOp::kNone;
   isa::Half half = isa::Half::kNone;
-  // One scalar destination, scalar sources, and no modifier beyond those above.
+  // One scalar destination, scalar sources, and only the modifiers above.
   bool plain = false;
-  // The rest is the translation's.
+  // The other members are used only by the translation.
   isa::Rounding rounding = isa::Rounding::kNone;
   bool ftz = false;
   bool left = false;    // shf.l
   bool packs = false;   // mov between a register and a vector of registers, without a sink
-  bool common = false;  // no modifier but those of this struct
-  std::uint8_t bytes[5] = {0, 0, 0, 0, 0};  // of the registers, as AluKey::register_bytes
+  bool common = false;  // only the modifiers of this struct
+  std::uint8_t bytes[5] = {0, 0, 0, 0, 0};  // of each register, like AluKey::register_bytes
 };
 
 }  // namespace lockstep::program

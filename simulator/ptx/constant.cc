@@ -36,7 +36,7 @@ class Expression {
   }
 
  private:
-  // Far more than anybody writes, and far less than the stack holds.
+  // Far more than programs use, and far less than the stack holds.
   static constexpr int kDeepest = 256;
 
   std::optional<Constant> choice() {
@@ -120,8 +120,8 @@ class Expression {
       const std::string_view op = current_.text;
       const int p = precedence(op);
       if (p == 0 || p <= lowest) break;
-      // Floating constants form no expressions; `p|q` and `a:b` never begin with a number, so '|'
-      // is ours here.
+      // Floating-point constants form no expressions. `p|q` and `a:b` never begin with a number, so
+      // '|' is an operator here.
       if (a->kind == Constant::Kind::kFloat) return std::nullopt;
       advance();
       const auto b = binary(p);

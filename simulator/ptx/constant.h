@@ -19,17 +19,17 @@ struct Constant {
   double as_double() const;
 };
 
-// nullopt when `text` is no number of PTX.
+// nullopt if `text` is not a number of PTX.
 std::optional<Constant> parse_number(std::string_view text);
 
-// The bits of `c` as a register of `type` holds them: floats are rounded to the type (nearest
-// even), integers cut to its width. An integer constant where a float stands is nullopt, and so is
-// the reverse: PTX converts neither.
+// The bits of `c` in a register of `type`: floats are rounded to the type (nearest even), integers
+// truncated to its width. nullopt for an integer constant of a floating-point type, or the reverse,
+// because PTX converts neither.
 std::optional<std::uint64_t> bits_as(const Constant& c, Type type);
 
-// Parses a constant expression: the operators of C without assignment, over 64-bit integers, and
-// WARP_SZ. `current` is the first token and is left at the first one that does not belong. nullopt
-// when there is no expression; then `current` is where it went wrong.
+// Parses a constant expression: C's operators without assignment, over 64-bit integers, and
+// WARP_SZ. `current` is the first token on entry and the first token behind the expression on
+// return. Returns nullopt for an invalid expression; `current` is then the offending token.
 std::optional<Constant> parse_constant_expression(Token& current,
                                                   const std::function<Token()>& next);
 

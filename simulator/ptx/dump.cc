@@ -1,4 +1,4 @@
-// Prints what the parser understands of a PTX file: one line an instruction.
+// Prints how the parser interprets a PTX file, one line an instruction.
 //
 //   bazel run //simulator/ptx:dump -- kernel.ptx
 #include <cstdio>

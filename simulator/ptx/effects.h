@@ -1,7 +1,7 @@
-// What an instruction does to registers and to the order of execution, as its row in the table of
-// forms says.
+// The registers that an instruction accesses and the instructions that may follow it, according to
+// its row in the table of forms.
 //
-// All transformations of programs ask here, so that a new row is understood everywhere at once.
+// All transformations of programs use these functions, so that a new row works everywhere at once.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,22 @@
 
 namespace lockstep::ptx {
 
-// A register that an instruction touches. A register that is both read and written has an entry for
-// each.
+// A register that an instruction accesses. A register that is both read and written has two
+// entries.
 struct RegisterAccess {
   std::uint32_t index = 0;  // into Function::registers
   bool writes = false;
 };
 
-// All registers of an instruction: those that it reads (guard, sources, addresses) before those
-// that it writes, as execution has it. A write under a guard leaves the register of the lanes alone
-// for which the guard is false.
+// All registers of an instruction. Registers that it reads (guard, sources, addresses) precede
+// those that it writes. A guarded write does not change the register in lanes with a false guard.
 std::vector<RegisterAccess> register_accesses(const Instruction& i);
 
-// Instructions that execution may go on with, by index into Function::body; its size stands for the
-// end of the function.
+// The instructions that may be executed next, as indices into Function::body. The body's size
+// stands for the end of the function.
 struct Successors {
-  bool next = true;                    // the one that follows
-  std::vector<std::uint32_t> targets;  // of a branch
+  bool next = true;                    // the following instruction
+  std::vector<std::uint32_t> targets;  // a branch's targets
 };
 Successors successors(const Instruction& i);
 

@@ -12,10 +12,10 @@
 namespace lockstep::ptx {
 namespace {
 
-// More registers than any program has: a larger count is a mistake in the text.
+// More registers than any program uses: a larger count is a mistake in the text.
 constexpr std::uint32_t kMaxRegisters = 1u << 20;
 
-// Braces and brackets in an operand: a vector in an address, and some to spare.
+// The nesting of braces and brackets in an operand: a vector in an address, and some reserve.
 constexpr int kDeepestOperand = 8;
 
 class BodyParser {
@@ -119,7 +119,7 @@ class BodyParser {
       const std::string_view name = in_.expect_word("a register's name");
       const auto first = static_cast<std::uint32_t>(function_.registers.size());
       if (in_.accept('<')) {
-        // No expression here: its '>' would be taken for a comparison.
+        // Not an expression: its '>' would be parsed as a comparison.
         const auto number = parse_number(in_.current().text);
         if (in_.current().kind != Token::Kind::kNumber || !number || number->bits > kMaxRegisters)
           in_.unexpected("a number of registers");
@@ -143,8 +143,8 @@ class BodyParser {
   void variables(const Linkage& linkage) {
     const int line = in_.line();
     for (Variable& v : parse_variables(in_, linkage)) {
-      // The first variable of a name keeps it. Those of further blocks get a suffix that no PTX
-      // name can have.
+      // The first variable with a name keeps it. Variables of later blocks get a suffix that is not
+      // allowed in PTX names.
       const int seen = names_[v.name]++;
       const std::string renamed = seen == 0 ? v.name : v.name + "#" + std::to_string(seen + 1);
       const std::string& key =
@@ -236,7 +236,7 @@ class BodyParser {
     return o;
   }
 
-  // A name as an operand: register, special register, or a symbol that is looked up later.
+  // A name as an operand: a register, a special register, or a symbol that is resolved later.
   Operand named(const Token& word) {
     Operand o;
     if (word.text == "_") {
@@ -268,7 +268,7 @@ class BodyParser {
     if (!in_.at('+') && !in_.at('-')) return 0;
     const bool minus = in_.take().is('-');
     const auto v = static_cast<std::uint64_t>(in_.expect_integer("an offset"));
-    return static_cast<std::int64_t>(minus ? 0 - v : v);  // wraps, as addresses do
+    return static_cast<std::int64_t>(minus ? 0 - v : v);  // wraps like addresses
   }
 
   Operand address(int depth) {
@@ -337,7 +337,7 @@ class BodyParser {
     return in_.accept('|') ? pair(std::move(o)) : o;
   }
 
-  // What follows "p|".
+  // Parses the second half of a pair, after "p|".
   Operand pair(Operand first) {
     Operand o;
     o.kind = Operand::Kind::kPair;
@@ -347,8 +347,8 @@ class BodyParser {
     return o;
   }
 
-  // A symbol is a variable of this function (then it takes its unique name) or must be known to the
-  // module at its end.
+  // A symbol is a variable of this function, and then gets its unique name. Otherwise the module
+  // must define it by its end.
   void resolve_symbol(Operand& o, int line) {
     if (const std::string* renamed = scopes_.find_variable(o.symbol)) {
       o.symbol = *renamed;
@@ -401,14 +401,13 @@ class BodyParser {
     function_.body.push_back(std::move(i));
   }
 
-  static constexpr int kNewest = 9;         // PTX version whose instructions are all known by name
-  static constexpr int kOldestTarget = 75;  // of the rows of isa/form_rows.inc
+  static constexpr int kNewest = 9;         // the PTX version whose instruction names are all known
+  static constexpr int kOldestTarget = 75;  // the oldest target in isa/form_rows.inc
 
   bool available(const isa::FormRow& row) const {
     const Module& m = state_.module;
     if (row.ptx > m.version_major * 10 + m.version_minor) return false;
-    // What is written for a device older than any that nvcc knows, a driver takes for a newer one
-    // all the same.
+    // Code for a device older than all that nvcc supports is accepted, as by a driver.
     return isa::exists_on(row, std::max(m.target_number, kOldestTarget), m.target_suffix);
   }
 
@@ -447,7 +446,7 @@ class BodyParser {
                                        : std::string()));
   }
 
-  // A cache policy stands exactly when the opcode asks for one.
+  // Whether the operand list has a cache policy exactly if the opcode requires one.
   static bool policy_agrees(const Instruction& i, const std::vector<isa::OperandRule>& rules) {
     bool has = false;
     for (const isa::OperandRule& r : rules) has |= r.name == "policy";
@@ -510,7 +509,7 @@ class BodyParser {
       return static_cast<std::uint64_t>(size_of(function_.registers[o.index].type));
     if (o.kind != Operand::Kind::kSymbol) return 0;
     const auto named = [&o](const Variable& v) { return v.name == o.symbol; };
-    // The variables of a call stand right before it.
+    // A call's variables are declared directly before it.
     const auto& variables = function_.variables;
     const auto v = std::find_if(variables.rbegin(), variables.rend(), named);
     if (v != variables.rend()) return v->size;
@@ -565,13 +564,13 @@ class BodyParser {
   Function& function_;
   Scopes scopes_;
   SourceLocation source_;
-  std::unordered_map<std::string, int> names_;      // variables so far, by the name as written
-  std::vector<std::unique_ptr<std::string>> keep_;  // names that scopes_ views
+  std::unordered_map<std::string, int> names_;      // variables so far, by their original names
+  std::vector<std::unique_ptr<std::string>> keep_;  // storage for names to which scopes_ refers
   std::vector<std::string> call_targets_;
 };
 
-// An opcode as PTX 9.0 has it. PTX 9.1 allows .volatile for .local, which NVRTC of later CUDA
-// writes. No other thread accesses such memory, so that it is the plain access.
+// The opcode in PTX 9.0. PTX 9.1 allows .volatile for .local, which later NVRTC versions emit. No
+// other thread accesses local memory, so the plain access is equivalent.
 std::string as_in_9_0(std::string_view opcode, const Module& m) {
   std::string plain(opcode);
   constexpr std::string_view kVolatile = ".volatile";

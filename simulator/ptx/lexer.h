@@ -1,8 +1,8 @@
 // Splits PTX text into tokens, one at a time, without copying.
 //
-// A word keeps its dots when it does not begin with one (`ld.global.f32`, `%tid.x`); a word that
-// begins with a dot ends before the next (`.reg.pred` is two tokens, as PTX allows). `::` joins
-// (`.shared::cta`), a single colon does not (labels).
+// A word that does not begin with a dot includes its dots (`ld.global.f32`, `%tid.x`). A word that
+// begins with a dot ends before the next dot: `.reg.pred` is two tokens, as in PTX. `::` joins
+// words (`.shared::cta`); a single colon does not (labels).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Token {
     kString,     // without its quotes
     // One or two characters: , ; [ ] { } ( ) < > | + - ! @ = : << >> <= >= == != && ||.
     kPunctuator,
-    kBad,  // a character that PTX does not know, or a string or comment without end
+    kBad,  // a character that PTX does not use, or a string or comment without an end
   };
   Kind kind = Kind::kEnd;
   std::string_view text;

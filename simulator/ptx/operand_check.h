@@ -1,4 +1,4 @@
-// Holds the operands of an instruction against the rules of a form.
+// Checks the operands of an instruction against the rules of a form.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace lockstep::ptx {
 
-// Why the operands do not fit, empty when they do. `progress` counts the operands that fitted, so
-// that the most specific of several reasons can be chosen.
+// The reason why operands do not match; empty if they do. `progress` counts the matching operands,
+// which identifies the most specific of several reasons.
 struct Misfit {
   std::string reason;
   std::size_t progress = 0;
 };
 
-// Checks kinds, register types and counts against one operand list of `match`.
+// Checks operand kinds, register types and counts against one operand list of `match`.
 Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules,
                       const std::vector<Operand>& operands, const std::vector<Register>& registers);
 
-// After a fit: immediates become the bits that the operand's type reads, labels and lists take
-// their kind.
+// Call after a successful check. Converts immediates to the bits of the operand's type, and sets
+// the kinds of labels and lists.
 void settle_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules,
                      std::vector<Operand>& operands);
 

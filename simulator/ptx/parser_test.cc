@@ -1,4 +1,4 @@
-// What the parser makes of PTX, and what it refuses.
+// The parser's results and its errors.
 #include "simulator/ptx/parser.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ Function function_of(const std::string& body) {
   return m.functions.empty() ? Function{} : m.functions.back();
 }
 
-// The register's name, of a register operand.
+// The name of a register operand's register.
 std::string name(const Function& f, const Operand& o) { return f.registers.at(o.index).name; }
 
 std::string error_of(const std::string& text) {
@@ -283,7 +283,8 @@ TEST(Kernels, LaunchDirectives) {
   EXPECT_EQ(m.functions[3].max_cluster_rank, 4u);
 }
 
-// As a driver takes them; what is newer than the oldest device that nvcc knows stays refused.
+// A driver accepts them. Features newer than the oldest target that nvcc supports are still
+// refused.
 TEST(Modules, OfOlderDevicesAreTaken) {
   const std::string body =
       ".address_size 64\n.entry k(.param .u64 p) { .reg .u64 %d<2>; .reg .u32 %r<2>; ld.param.u64 "
@@ -295,7 +296,7 @@ TEST(Modules, OfOlderDevicesAreTaken) {
       std::string::npos);
 }
 
-// Their compiler wrote the option into every module; an H100's driver takes them.
+// Their compiler wrote the option into every module, and an H100's driver accepts them.
 TEST(Modules, ThatMapF64AreTakenWithoutInstructionsOnIt) {
   const std::string head = ".version 1.4\n.target sm_10, map_f64_to_f32\n",
                     registers = "{ .reg .f32 %f<3>; .reg .f64 %g<3>; ";
@@ -347,7 +348,7 @@ TEST(Locations, LinesFilesAndInlinedCalls) {
   EXPECT_EQ(inner.caller.inlined_at, f.body[1].source.inlined_at);  // the chain goes on to line 11
 }
 
-// PTX ISA 9.1 has it, 9.0 does not.
+// PTX ISA 9.1 has it, PTX ISA 9.0 does not.
 TEST(Versions, VolatileAccessOfLocalMemoryIsPlain) {
   const auto text = [](const char* version) {
     return std::string(".version ") + version +
@@ -364,7 +365,7 @@ TEST(Versions, VolatileAccessOfLocalMemoryIsPlain) {
             std::string::npos);
 }
 
-// As ptxas has it.
+// As with ptxas.
 TEST(Operands, OneElementInBracesIsTheElement) {
   for (const char* body : {"ld.global.b32 {%r1}, [%d1];", "ld.param.b32 {%r1}, [%d1];",
                            "ld.volatile.b32 {%r1}, [%d1];", "ldu.global.b32 {%r1}, [%d1];",
@@ -386,7 +387,8 @@ TEST(Operands, OneElementInBracesIsTheElement) {
   }
 }
 
-// So does the metadata of a sparse product, and a scale, but not the value of lanes and bytes.
+// Braces are also allowed around the metadata of a sparse product and around a scale, but not
+// around the lane and byte selectors.
 TEST(Operands, MetadataAndScalesMayStandInBraces) {
   const std::string sum = "{%f0, %f1, %f2, %f3}",
                     sparse =
@@ -427,7 +429,7 @@ TEST(Operands, AVariableStandsWhereItsAddressIsTaken) {
   }
 }
 
-// An instruction that no form knows is its function's affair alone.
+// An instruction that matches no form affects only its function.
 TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
   const Module m = module_of(
       ".func (.param .b32 r) half(.param .b32 x) {\n.reg .b32 %r<2>;\n{ "
@@ -446,7 +448,7 @@ TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
   EXPECT_EQ(m.functions[2].unknown->line, 11);
 }
 
-// What no assembler takes refuses the module, as a driver does.
+// A mistake that no assembler accepts refuses the module, as with a driver.
 TEST(Functions, WithAnotherMistakeRefuseTheModule) {
   for (const char* body :
        {"add.u32 %r1, %none, %r2;", "bra $nowhere;", "call nothing;", "frobnicate.u32 %r1, %r2;",
@@ -458,7 +460,7 @@ TEST(Functions, WithAnotherMistakeRefuseTheModule) {
 // ---- What is refused ----------------------------------------------------------------------------
 
 struct Refused {
-  const char* body;     // of a kernel; stands on line 7
+  const char* body;     // of a kernel; begins on line 7
   const char* message;  // what the error must contain
 };
 
@@ -543,7 +545,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"@%p1 L: ret;", "unknown instruction 'L'"}));
 
 struct RefusedModule {
-  const char* text;  // after the header; its first line is line 4
+  const char* text;  // follows the header; its first line is line 4
   const char* message;
 };
 class ModuleText : public testing::TestWithParam<RefusedModule> {};
@@ -599,7 +601,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedModule{"add.s32 %r1, %r2, 1;", "expected a directive of module scope"},
         RefusedModule{".tex .u64 t;", "expected a directive of module scope"}));
 
-// The negative controls: ptxas takes each of these calls.
+// Negative controls: ptxas accepts each of these calls.
 TEST(Calls, TakeWhatHasTheSizeOfTheParameter) {
   EXPECT_EQ(error_of(kHeader + std::string(R"(
 .func f(.param .align 4 .b8 p[8], .param .b32 q) { ret; }
@@ -630,7 +632,7 @@ TEST(Header, MustBeThereAndBeUnderstood) {
             std::string::npos);
 }
 
-// Cut anywhere, a module is refused or is shorter, and never more than that happens.
+// A module that is cut at any place is refused or shorter; nothing worse happens.
 TEST(Robustness, EveryTruncationIsSurvived) {
   const std::string whole =
       kHeader +
@@ -647,7 +649,7 @@ TEST(Robustness, EveryTruncationIsSurvived) {
   EXPECT_GT(refused, static_cast<int>(whole.size() / 2));
 }
 
-// What would cost the parser its stack or the machine its memory.
+// Inputs that would exhaust the parser's stack or the machine's memory.
 TEST(Robustness, DepthAndSizesHaveLimits) {
   const std::string parentheses(100000, '('), signs(100000, '-'), braces(100000, '{');
   EXPECT_NE(error_of(kHeader + (".global .u32 x = " + parentheses)).find("expected an initialiser"),
@@ -683,7 +685,7 @@ TEST(Robustness, DepthAndSizesHaveLimits) {
             std::string::npos);
 }
 
-// Zeros past the last initialiser are the memory's own.
+// Zeros after the last initialiser are not stored: memory is zero initially.
 TEST(Declarations, AnInitialiserKeepsNoMoreThanItSays) {
   const Module m =
       module_of(".global .u8 x[1073741824] = {1, 2}; .global .u32 y[2][2] = {1, 2, {3}};");
