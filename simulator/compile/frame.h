@@ -25,8 +25,7 @@ class Frame {
   // The bytes of the register file that .param variables use. Registers follow them.
   std::uint32_t file_bytes() const { return file_bytes_; }
   const program::Storage* storage_of(const std::string& name) const;
-  std::optional<std::uint32_t> kernel_parameter(
-      const std::string& name) const;  // the parameter's index
+  std::optional<std::uint32_t> kernel_parameter(const std::string& name) const;  // its index
   std::optional<std::uint32_t> local_variable(
       const std::string& name) const;  // the variable's offset in the frame
 

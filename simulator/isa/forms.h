@@ -69,7 +69,7 @@ struct FormRow {
 //   'x'  only sm_<sm>a
 //   't'  the two families with tensor memory, sm_100 and sm_110
 //   'u'  the same, only with 'a': not part of the common features of a family
-//   'i'  sm_100a and sm_110a
+//   'i'  sm_100 and sm_110, only with 'a'
 //   's'  the family of sm_100
 //   'y'  the two families, and later targets with 'a'
 //   'w'  the row's target and all later ones, only with 'a'

@@ -431,8 +431,8 @@ TEST(Edits, LeaveOutAConversionThatLosesNothing) {
   EXPECT_FALSE(after("mov.u32 %r2, %tid.x;\nadd.s32 %r1, %r2, 31744;", "is from s16"));
   EXPECT_TRUE(after("mov.u32 %r2, %tid.x;\nadd.s32 %r1, %r2, 31745;", "is from s16"));
   EXPECT_TRUE(after("mov.u32 %r2, %tid.x;\nadd.s32 %r1, %r2, -1;", "is from s16"));
-  EXPECT_TRUE(after("mov.u32 %r1, %tid.x;\nadd.s32 %r1, %r1, %r3;",
-                    "is from s16"));  // written twice
+  EXPECT_TRUE(
+      after("mov.u32 %r1, %tid.x;\nadd.s32 %r1, %r1, %r3;", "is from s16"));  // written twice
   EXPECT_TRUE(after("mov.u32 %r1, %r3;", "is from s16"));
 }
 

@@ -86,8 +86,8 @@ class MatrixRowsFields : public Fields {
   static constexpr bool fits(Action a) {
     return a == Action::kLoadMatrix || a == Action::kStoreMatrix;
   }
-  // Rows of 16 bytes. kHalves: elements of two bytes; kHalvesAcross: transposed. kBytesAcross:
-  // elements of one byte, transposed, with 16 rows in two registers or 8 rows in one.
+  // Rows of 16 bytes. kHalves: elements of two bytes; kHalvesAcross: transposed. kBytesAcross16 and
+  // kBytesAcross8: elements of one byte, transposed, with 16 rows in two registers or 8 in one.
   enum class Kind : std::uint8_t { kHalves, kHalvesAcross, kBytesAcross16, kBytesAcross8 };
   Kind kind() const { return static_cast<Kind>(what() & 3); }
   // The bits of an element in memory. A row has 16 of them, and each is extended to a byte in
