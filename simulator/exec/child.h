@@ -9,23 +9,24 @@ namespace lockstep::exec {
 
 using Environment = std::map<std::string, std::string>;
 
-// A program as execve() wants it: pointers into strings of its own.
+// The arguments of execve() for a program, with the strings that they point to.
 struct Image {
   Image(const std::vector<std::string>& command, const Environment& set);
   std::vector<std::string> words, variables;
   std::vector<char*> argv, envp;
 };
 
-// Runs `command` (command[0] is a path) with `set` added to the environment and everything else
-// inherited, and waits. SIGTERM and SIGHUP are passed on; SIGINT and SIGQUIT the terminal sends to
-// both. Where this process is killed, the command is killed too. Its exit status, 128 + the signal
-// that ended it, or 126 when it cannot be started (a sentence is on stderr).
+// Runs `command` (command[0] is a path) and waits for its end. The command inherits the environment
+// plus `set`. SIGTERM and SIGHUP are passed on; the terminal sends SIGINT and SIGQUIT to both
+// processes. If this process is killed, the command is killed too. Returns the command's exit
+// status, 128 + the signal that ended it, or 126 after a message on stderr if it cannot be started.
 int run_child(const std::vector<std::string>& command, const Environment& set);
 
-// What a command writes to stdout; its stderr is left out.
+// The standard output of a command, without its stderr.
 std::string output_of(const std::vector<std::string>& command, const Environment& set);
 
-// `first`, and then what the environment has in a list with colons, such as LD_LIBRARY_PATH.
+// `first` prepended to the value of a colon-separated environment variable, such as
+// LD_LIBRARY_PATH.
 std::string with_first(const char* variable, const std::string& first);
 
 }  // namespace lockstep::exec

@@ -1,13 +1,13 @@
-// The file in which the processes of a run leave what happens (runtime/state/record.h), for the
-// process that started them.
+// The file in which the processes of a run record events (runtime/state/record.h) for the process
+// that started them.
 #pragma once
 
 #include <string>
 
 namespace lockstep::exec {
 
-// In memory, so that no disk can be full and no folder removed. Every process of the run opens it
-// by the path: a descriptor of its own would be lost where a program closes what it has inherited.
+// In memory, so that neither a full disk nor a removed folder matters. Every process of the run
+// opens it by path, because a program may close inherited descriptors.
 class RecordFile {
  public:
   RecordFile();
@@ -15,9 +15,9 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  // Empty, or why there is none: a sentence.
+  // Why the file could not be created, as a sentence; empty if it exists.
   const std::string& error() const { return error_; }
-  // Leads there while this process lives.
+  // Valid while this process runs.
   const std::string& path() const { return path_; }
 
  private:

@@ -1,4 +1,4 @@
-// `lockstep exec --watch`: a run each time that a file changes.
+// `lockstep exec --watch`: repeats a run whenever a file changes.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 
 namespace lockstep::exec {
 
-// Calls `run` at once, and again whenever one of `files` has changed and then stayed as it is for
-// some tenths of a second: a linker writes a program in several steps. A file that is missing for a
-// while is waited for. Ends at SIGINT, SIGTERM or SIGHUP, with the last status of `run`.
-// `waiting` is called before each wait.
+// Calls `run` at once, and again whenever one of `files` has changed and then been stable for some
+// tenths of a second: a linker writes a program in several steps. Waits for missing files. Calls
+// `waiting` before each wait. Ends at SIGINT, SIGTERM or SIGHUP and returns the last status of
+// `run`.
 int watch(const std::vector<std::string>& files, const std::function<int()>& run,
           const std::function<void()>& waiting);
 

@@ -12,7 +12,7 @@
 namespace lockstep::mutation {
 namespace {
 
-// A module has few opcodes and many instructions.
+// Caches the matches of an opcode: a module has few opcodes and many instructions.
 const std::vector<isa::Match>& matches_of(const std::string& opcode) {
   static auto& known = *new std::map<std::string, std::vector<isa::Match>>;
   const auto [it, first] = known.try_emplace(opcode);
@@ -37,7 +37,8 @@ bool is_part_of(const ptx::Operand& o, const std::string& symbol) {
                      [&](const ptx::Operand& e) { return is_part_of(e, symbol); });
 }
 
-// Whatever accesses shared memory accesses local memory, and the variable lies there.
+// Moves the variable to local memory. Instructions that access shared memory can access local
+// memory too.
 void remove_sharing(ptx::Function& function, const std::string& symbol) {
   for (ptx::Variable& v : function.variables)
     if (v.name == symbol) v.space = ptx::Space::kLocal;

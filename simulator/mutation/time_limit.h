@@ -1,4 +1,4 @@
-// How long the process of a mutant may run.
+// The time limit of a mutant's process.
 #pragma once
 
 #include <sys/types.h>
@@ -11,17 +11,18 @@
 
 namespace lockstep::mutation {
 
-// Counts from when it is made. What counts is processor time: where a machine is busy with other
-// work, a mutant waits and is none the worse for it. One that waits for something that never comes
-// uses none: it is over when it sleeps, and may take some times as long by the clock when it does
-// so by fits and starts.
+// Measures processor time from construction, so that a busy machine kills no mutant. A process that
+// waits for ever uses no processor time. Once the limit has elapsed by the clock, the process is
+// over when it has slept for kSleeps seconds without progress, and after kWaits times the limit at
+// the latest.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds) : seconds_(seconds) {}
 
   double elapsed() const { return since(begun_); }
 
-  // To be asked now and then, always of the same process: a child that has not been waited for.
+  // Whether the limit is exceeded. Call it repeatedly for the same process, a child that has not
+  // been waited for.
   bool is_over(pid_t process) {
     constexpr double kWaits = 10, kSleeps = 2;
     const double elapsed = this->elapsed();
@@ -43,18 +44,18 @@ class TimeLimit {
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
   }
-  // One that waits for a processor does not.
+  // A process that waits for a processor does not sleep.
   static bool sleeps(pid_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     std::string text;
     std::getline(file, text);
-    const std::size_t name = text.rfind(") ");  // it may have brackets of its own
+    const std::size_t name = text.rfind(") ");  // the name may contain brackets
     return name != std::string::npos && text[name + 2] == 'S';
   }
 
   double seconds_;
   Clock::time_point begun_ = Clock::now(), asleep_ = begun_;
-  double used_ = -1;  // processor seconds when it was last seen to do something
+  double used_ = -1;  // processor seconds at the last observed progress
 };
 
 }  // namespace lockstep::mutation

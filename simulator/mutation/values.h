@@ -1,5 +1,4 @@
-// What can be said of an instruction's values without running it: enough to leave out changes that
-// nothing can show.
+// Facts about an instruction's values that need no execution. They exclude changes without effect.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +8,32 @@
 
 namespace lockstep::mutation {
 
-// The instruction that writes a register, when it is one alone and always does it; nullptr
-// otherwise.
+// The instruction that writes a register, if it is the only one and unconditional; otherwise
+// nullptr.
 const ptx::Instruction* definition_of(const ptx::Function& function, std::uint32_t reg);
 
-// How often the function reads a register.
+// The number of reads of a register in the function.
 std::size_t reads_of(const ptx::Function& function, std::uint32_t reg);
 
-// The largest value of an integer type, read as unsigned: of a signed one the largest that is not
-// negative.
+// The largest value of an integer type, as an unsigned number. For a signed type, the largest non-
+// negative value.
 std::uint64_t largest(isa::Type type);
 
-// The largest value that an integer operand can have, read as unsigned: from the sizes of blocks
-// and grids that every GPU keeps to (CUDA programming guide, "Compute capabilities"), through what
-// is computed from them. nullopt: nothing is known.
+// An upper bound of an integer operand, as an unsigned number. Derived from the largest blocks and
+// grids of every GPU (CUDA programming guide, "Compute capabilities") through the computations on
+// them. nullopt if no bound is known.
 std::optional<std::uint64_t> most(const ptx::Function& function, const ptx::Operand& operand);
 
-// Whether an operand of that floating-point type is a zero, of either sign, written as a constant.
+// Whether an operand of a floating-point type is a constant zero of either sign.
 bool is_zero(const ptx::Function& function, const ptx::Operand& operand, isa::Type type);
 
-// Whether the instruction only belongs to the choice that nvcc makes before a 64-bit division: of
-// 32 bits when both numbers have no more. It stands for nothing in a source, and the longer way
-// gives the same.
+// Whether the instruction only belongs to nvcc's choice before a 64-bit division, which uses a
+// 32-bit division if both numbers fit 32 bits. The choice has no counterpart in the source, and
+// both ways give the same result.
 bool chooses_division(const ptx::Function& function, std::uint32_t index);
 
-// Whether a comparison only chooses the smaller or larger one of the integers that it compares: of
-// equal ones each is as good.
+// Whether a comparison only selects the smaller or larger of its two integers: if they are equal,
+// either is correct.
 bool chooses_extreme(const ptx::Function& function, std::uint32_t index);
 
 }  // namespace lockstep::mutation

@@ -1,4 +1,4 @@
-// The report as one page that needs nothing else.
+// The report as a self-contained HTML page.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
-// Elements of matrices and vectors in memory, and the types that they are computed in.
+// Elements of matrices and vectors in memory, and the types for computing with them.
 //
-// A type to compute in, T, is float, double, std::complex of either, or std::int32_t. load and
-// store convert: from a type in memory to T exactly, and from T to the nearest, ties to even. What
-// is beyond the largest number of i8 and FP8 becomes that (PTX ISA, cvt: .satfinite).
+// A computing type T is float, double, std::complex of either, or std::int32_t. load() converts a
+// type in memory to T exactly. store() converts T to the nearest value, ties to even. A value beyond
+// the largest number of i8 or FP8 becomes that number (PTX ISA, cvt: .satfinite).
 #pragma once
 
 #include <complex>
@@ -11,7 +11,7 @@
 
 namespace lockstep::cublas {
 
-// By the numbers of cudaDataType.
+// The values are those of cudaDataType.
 enum class Type : int {
   kF32 = 0,
   kF64 = 1,
@@ -30,23 +30,23 @@ inline bool is_fp8(Type type) { return type == Type::kE4M3 || type == Type::kE5M
 using C32 = std::complex<float>;
 using C64 = std::complex<double>;
 
-// Bytes of an element; 0: no such type is simulated.
+// The bytes of an element; 0 if the type is not simulated.
 std::size_t size_of(Type type);
 
-// For the pairs that are computed with: float takes each real type but kF64, int32_t integers, and
-// the others their own.
+// Supported pairs: float with each real type except kF64, int32_t with integers, the other types
+// with their own.
 template <class T>
 T load(Type type, const std::byte* from);
 template <class T>
 void store(Type type, std::byte* to, T value);
 
-// The nearest that another type has, ties to even; of TF32 (10 bits of fraction) ties go away from
-// zero, as PTX's cvt.rna.tf32 has it.
+// The nearest value of another type, ties to even. For TF32 (10 fraction bits) ties go away from
+// zero, as in PTX's cvt.rna.tf32.
 float round_to_f16(float value);
 float round_to_bf16(float value);
 float round_to_tf32(float value);
 
-// Calls f with a value of the type that elements of `type` are computed in.
+// Calls f with a value of the computing type for elements of `type`.
 template <class F>
 auto with_computed(Type type, F&& f) {
   switch (type) {
@@ -58,7 +58,7 @@ auto with_computed(Type type, F&& f) {
   }
 }
 
-// The same of types that are no integers.
+// The same for types that are not integers.
 template <class F>
 auto with_floating(Type type, F&& f) {
   switch (type) {
@@ -69,7 +69,7 @@ auto with_floating(Type type, F&& f) {
   }
 }
 
-// a * b + c: rounded once where T is real, and so each product of parts of complex ones.
+// a * b + c, rounded once if T is real. For complex T, each product of parts is rounded so.
 inline float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {

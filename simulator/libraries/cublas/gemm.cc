@@ -11,7 +11,7 @@ bool is_one_of(Type type, std::initializer_list<Type> types) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// One matrix of a batch.
+// The addresses of one matrix of a batch.
 struct Places {
   const std::byte *a = nullptr, *b = nullptr, *c = nullptr;
   std::byte* d = nullptr;
@@ -61,7 +61,7 @@ void compute(Access& access, const Gemm& g, T alpha, T beta, const Places& at, s
   }
 }
 
-// The matrix of a batch whose pointer was read.
+// The matrix of a batch at a pointer that was read from device memory.
 Matrix with_pointer(const Matrix& m, const void* at, const std::string& name) {
   Matrix one = m;
   one.at = at;
@@ -75,7 +75,7 @@ const std::byte* step(const std::byte* at, const Matrix& m, std::int64_t batch) 
                        : at + static_cast<std::size_t>(batch * m.stride) * size_of(m.type);
 }
 
-// Sums in the type T. alpha and beta have a type of their own where the sums are integers.
+// Computes the sums in type T. If the sums are integers, alpha and beta have another type.
 template <class T>
 void run_in(Access& access, const Gemm& g, const Epilogue& epilogue) {
   T alpha = access.value<T>(g.alpha);

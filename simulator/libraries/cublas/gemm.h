@@ -1,5 +1,5 @@
-// C = alpha op(A) op(B) + beta C, for one matrix or a batch: what every gemm of cuBLAS and cuBLASLt
-// comes to.
+// C = alpha op(A) op(B) + beta C for one matrix or a batch: the computation behind every gemm of
+// cuBLAS and cuBLASLt.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace lockstep::cublas {
 
-// How a gemm computes.
+// The types in which a gemm computes.
 struct Arithmetic {
   Type sums = Type::kF32;   // kF32, kF64, kC32, kC64, kI32
-  Type scale = Type::kF32;  // of alpha and beta
+  Type scale = Type::kF32;  // type of alpha and beta
   Rounding rounding = Rounding::kNone;
   bool sums_in_f16 = false;
 };
 
-// What cublasGemmEx supports for these types; false: nothing.
+// The arithmetic that cublasGemmEx supports for these types; false if it supports none.
 bool find_arithmetic(cublasComputeType_t compute, Type a, Type b, Type c, Arithmetic* result);
 
 struct Gemm {
   Op op_a = Op::kNone, op_b = Op::kNone;
   std::int64_t k = 0;
-  Matrix a, b, c;  // as they lie in memory; with `pointers`, `at` is an array of pointers
-  Matrix d;        // of the result; d.at null: C
+  Matrix a, b, c;  // in memory; if `pointers` is set, `at` is an array of pointers
+  Matrix d;        // the result; if d.at is null, C is the result
   Scalar alpha, beta;
   Arithmetic arithmetic;
   std::int64_t batch = 1;
@@ -42,11 +42,11 @@ struct Gemm {
   std::int64_t n() const { return c.columns; }
 };
 
-// What comes of the results of one matrix of a batch, m x n without gaps, before they are stored:
-// the epilogues of cuBLASLt. Only for sums in float.
+// Changes the results of one matrix of a batch, m x n without gaps, before they are stored: the
+// epilogues of cuBLASLt. Only for sums in float.
 using Epilogue = std::function<void(Access&, std::int64_t batch, std::vector<float>& values)>;
 
-// Executes it. With beta 0, C is not read; with alpha or k 0, neither are A and B.
+// Executes the gemm. If beta is 0, C is not read. If alpha or k is 0, A and B are not read.
 void run(Access& access, const Gemm& gemm, const Epilogue& epilogue = {});
 
 }  // namespace lockstep::cublas

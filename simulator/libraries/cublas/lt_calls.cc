@@ -1,5 +1,5 @@
-// cuBLASLt: handles, descriptors, heuristics, and cublasLtMatmul (cuBLAS, "Using the cuBLASLt
-// API"). There is one algorithm, which needs no workspace.
+// cuBLASLt: handles, descriptors, heuristics and cublasLtMatmul (cuBLAS, "Using the cuBLASLt API").
+// The library has one algorithm, which needs no workspace.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -41,7 +41,7 @@ constexpr Attribute kMatmulAttributes[] = {
     IN(MatmulDesc, 24, others[2]),
     IN(MatmulDesc, 36, others[3]),
     IN(MatmulDesc, 38, others[4]),
-    // What belongs to those.
+    // The numbers of these outputs.
     {12, offsetof(MatmulDesc, other_numbers) + 0, 8},
     {13, offsetof(MatmulDesc, other_numbers) + 8, 8},
     {14, offsetof(MatmulDesc, other_numbers) + 16, 8},
@@ -103,7 +103,7 @@ cublasStatus_t get(const char* call, const void* descriptor, const Attribute (&a
 template <class Struct>
 cublasStatus_t create(const char* call, Struct** to, const Struct& value) {
   if (to == nullptr) return fail(call, CUBLAS_STATUS_INVALID_VALUE, "a null pointer");
-  // As large as the structure that the header declares.
+  // As large as the structure in the header.
   *to = new (::operator new(256)) Struct(value);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -126,15 +126,15 @@ struct Layouts {
   const MatrixLayout *a, *b, *c, *d;
 };
 
-// What becomes of the results before they are stored.
+// The epilogue: changes to the results before they are stored.
 struct After {
   bool adds_bias = false, relu = false, gelu = false;
-  bool of_columns = false;  // a bias is of a column of what is computed, which is D transposed
+  bool of_columns = false;  // one bias a column of the computed matrix, D transposed
   Vector bias;
   std::int64_t stride = 0;
 };
 
-// The tanh form.
+// The tanh approximation.
 float gelu(float x) {
   const double v = x;
   return static_cast<float>(0.5 * v *
@@ -159,7 +159,7 @@ void apply(Access& access, const After& after, std::int64_t batch, std::int64_t 
   }
 }
 
-// A matrix as it lies in memory by columns: one by rows is its transpose.
+// A column-major view of a matrix. A row-major matrix is viewed as its transpose.
 Matrix as_columns(const char* name, const MatrixLayout& layout, const void* at) {
   const auto rows = static_cast<std::int64_t>(layout.rows),
              columns = static_cast<std::int64_t>(layout.columns);
@@ -181,8 +181,8 @@ struct Matmul {
   After after;
 };
 
-// `pointers`: A, B, C, D. Where `is_question`, a refusal is an answer and no failure of the
-// program's.
+// `pointers`: A, B, C, D. If `is_question` is set, the call only queries support, so a refusal is
+// not an error of the program.
 class Preparation {
  public:
   Preparation(const char* call, cublasHandle_t handle, bool is_question)
@@ -237,7 +237,7 @@ class Preparation {
   }
 
  private:
-  // Why a call is refused; nullptr: it is not.
+  // Why the call is refused; nullptr if it is supported.
   static const char* refusal(const MatmulDesc& desc, const Layouts& l) {
     for (const void* const other : desc.others)
       if (other != nullptr) return "the simulated cuBLASLt has no second output of an epilogue";
@@ -376,7 +376,7 @@ cublasStatus_t cublasLtCreate(cublasHandle_t* handle) {
 }
 cublasStatus_t cublasLtDestroy(cublasHandle_t handle) {
   Check check("cublasLtDestroy", handle);
-  if (!check.failed()) handle->magic = 0;  // it stays, so that its use is found
+  if (!check.failed()) handle->magic = 0;  // the memory is kept, so that later uses are detected
   return check.status();
 }
 const char* cublasLtGetStatusName(cublasStatus_t status) { return name_of(status); }

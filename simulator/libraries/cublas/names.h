@@ -1,5 +1,5 @@
-// cuBLAS's types and constants by the names and numbers of CUDA 13's cublas_api.h, which is in no
-// package that this project's build fetches. Programs of the tests are compiled with them, too.
+// cuBLAS types and constants with the names and numbers of CUDA 13's cublas_api.h. The build does
+// not fetch any package with that header. Test programs use these declarations, too.
 #pragma once
 
 #include <cuda_runtime_api.h>

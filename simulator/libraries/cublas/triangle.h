@@ -13,11 +13,11 @@ namespace lockstep::cublas {
 template <class T>
 class Triangle {
  public:
-  // `a` is kLower or kUpper as it lies in memory, at `at`.
+  // `at` is the address of `a`. `a` is kLower or kUpper as stored in memory.
   Triangle(const Matrix& a, const std::byte* at, Op op)
       : a_(a), at_(at), op_(op), is_lower_((a.part == Matrix::Part::kLower) == (op == Op::kNone)) {}
 
-  // The element of op(A), which lies in the triangle; ones of a diagonal that is not accessed.
+  // An element of op(A) in its triangle. 1 on a diagonal that is not accessed.
   T operator()(std::int64_t row, std::int64_t column) const {
     if (row == column && !a_.has_diagonal) return T{1};
     if (op_ != Op::kNone) std::swap(row, column);
@@ -26,12 +26,12 @@ class Triangle {
   }
   bool is_lower() const { return is_lower_; }
 
-  // Solves op(A) x = b by substitution; `x` is b before.
+  // Solves op(A) x = b by substitution. `x` contains b on entry.
   void solve(std::vector<T>& x) const {
     solve(x, is_lower_,
           [&](std::int64_t row, std::int64_t column) { return (*this)(row, column); });
   }
-  // Solves op(A)^T x = b, without a conjugate.
+  // Solves op(A)^T x = b without conjugation.
   void solve_transposed(std::vector<T>& x) const {
     solve(x, !is_lower_,
           [&](std::int64_t row, std::int64_t column) { return (*this)(column, row); });

@@ -21,7 +21,7 @@ class Transform {
   std::size_t size() const { return n_; }
   // n values, in place.
   void forward(Value* x) const;
-  // With the other sign in the exponent.
+  // The same with the opposite sign in the exponent.
   void inverse(Value* x) const;
 
  private:
@@ -30,9 +30,9 @@ class Transform {
   void by_convolution(Value* x) const;
 
   std::size_t n_;
-  std::vector<std::size_t> factors_;  // empty: by convolution
+  std::vector<std::size_t> factors_;  // empty: computed by convolution
   std::vector<Value> roots_;          // exp(-2 pi i k / n)
-  // Of a convolution: exp(-pi i k^2 / n), and the transform of its conjugate.
+  // For the convolution: exp(-pi i k^2 / n), and the transform of its conjugate.
   std::vector<Value> chirp_, spectrum_;
 };
 
