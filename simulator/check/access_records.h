@@ -180,7 +180,7 @@ class AccessRecords {
   };
   Numbered& numbered(std::uint32_t number) const { return records_[number - origin_]; }
   std::atomic<std::uint32_t>& link_of(std::uint32_t number) const { return numbered(number).link; }
-  // Assigns the next number to `r`, whose second record is `link`, and returns the number; 0 if there
+  // Assigns the next number to `r`, whose second record is `link`. Returns the number; 0 if there
   // are no more.
   std::uint32_t add(const AccessRecord& r, Memo& memo, std::uint32_t link = 0) {
     if (memo.next_ == memo.end_ && !set_aside(r, memo)) return 0;

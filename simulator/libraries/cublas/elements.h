@@ -1,8 +1,8 @@
 // Elements of matrices and vectors in memory, and the types for computing with them.
 //
 // A computing type T is float, double, std::complex of either, or std::int32_t. load() converts a
-// type in memory to T exactly. store() converts T to the nearest value, ties to even. A value beyond
-// the largest number of i8 or FP8 becomes that number (PTX ISA, cvt: .satfinite).
+// type in memory to T exactly. store() converts T to the nearest value, ties to even. It replaces a
+// value beyond the largest number of i8 or FP8 by that number (PTX ISA, cvt: .satfinite).
 #pragma once
 
 #include <complex>
