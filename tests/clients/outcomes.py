@@ -6,8 +6,8 @@ LOCKSTEP_OUTCOMES names the file: "passed NAME", "skipped NAME: reason" or "fail
 LOCKSTEP_SECONDS is the time after which no further test starts; a line "cut" then says so. With
 LOCKSTEP_EVERY=N each N-th test of a file runs, from its first. Tests that fit a pattern of
 LOCKSTEP_LAST, with spaces between, run last: they leave the device with an error. LOCKSTEP_MODULE
-is the name that a file is imported by. With LOCKSTEP_SMALL=N a tutorial of Triton's runs in small
-sizes with N configurations of each kernel (tutorials.py).
+is the name that a file is imported by. With LOCKSTEP_SMALL a tutorial of Triton's runs in small
+sizes (tutorials.py).
 """
 
 import fnmatch
@@ -25,7 +25,7 @@ try:
 except ImportError:  # a script needs none
     pytest = None
 
-_configurations = int(os.environ.get("LOCKSTEP_SMALL", "0"))  # 0: as published
+_small = "LOCKSTEP_SMALL" in os.environ  # else as published
 
 _began = time.monotonic()
 
@@ -79,8 +79,6 @@ if pytest:
         # Before pytest gives the packages around the file names of its own.
         if "LOCKSTEP_MODULE" in os.environ:
             importlib.import_module(os.environ["LOCKSTEP_MODULE"].rpartition(".")[0])
-        if _configurations:
-            tutorials.few_configurations(_configurations)
 
     class NamedModule(pytest.Module):
 
@@ -95,7 +93,7 @@ if pytest:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(items):
         patterns = os.environ.get("LOCKSTEP_LAST", "").split()
-        if _configurations:
+        if _small:
             small = {name: re.compile(s.tests) for name, s in tutorials.SMALL.items()}
             every = re.compile("")
             items[:] = [i for i in items if small.get(i.path.name, every).search(i.name)]
@@ -113,8 +111,7 @@ if pytest:
 def _run(script):
     """Runs a script, a tutorial of Triton's without its benchmarks."""
     tutorials.no_benchmarks()
-    if _configurations:
-        tutorials.few_configurations(_configurations)
+    if _small:
         tutorials.run(script, tutorials.SMALL.get(os.path.basename(script), tutorials.Small()))
     else:
         runpy.run_path(script, run_name="__main__")

@@ -131,7 +131,7 @@ def run(suite, root, file, python, last, options, arguments, device):
                        PYTHONPATH=":".join(paths),
                        PATH=f"{pathlib.Path(python).parent}:{os.environ['PATH']}")
     if options.small:
-        environment["LOCKSTEP_SMALL"] = str(options.small)
+        environment.update(LOCKSTEP_SMALL="1", LOCKSTEP_CONFIGURATIONS=str(options.small))
     if device:
         environment["LOCKSTEP_DEVICE"] = device
     if suite.module:

@@ -51,5 +51,18 @@ TEST(Clients, TheSiteCustomizeOfTheUserRuns) {
   EXPECT_EQ(done.out, "mine ran\n") << done.err;
 }
 
+// A package with Triton's names stands for it.
+TEST(Clients, AnAutotunerHasAsManyConfigurationsAsAsked) {
+  const std::string folder = scratch("triton_of_the_test");
+  shell("mkdir -p " + folder + "/triton/runtime && cd " + folder +
+        "/triton && touch __init__.py runtime/__init__.py && printf 'class Autotuner:\\n  def "
+        "prune_configs(self, named):\\n    return list(range(named))\\n' > runtime/autotuner.py");
+  const std::string words =
+      "exec -- python3 -c 'from triton.runtime.autotuner import Autotuner as A; "
+      "print(A().prune_configs(7), A().prune_configs(1))'";
+  EXPECT_EQ(run(words, "PYTHONPATH=" + folder).out, "[0, 1, 2, 3, 4, 5, 6] [0]\n");
+  EXPECT_EQ(run(words, "LOCKSTEP_CONFIGURATIONS=2 PYTHONPATH=" + folder).out, "[0, 3] [0]\n");
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -3,7 +3,8 @@
 Benchmarks run once. Autotuners choose among configurations of a kernel by their time on a GPU. The
 simulated GPU has no such time, and thousands of runs would take hours. So what measures in Triton
 and in torch.compile calls the function once, checks included, and returns one and the same time.
-Each configuration runs, and an autotuner takes the first that can.
+Each configuration runs, and an autotuner takes the first that can. LOCKSTEP_CONFIGURATIONS=N leaves
+one of Triton's at most N, spread over its list.
 
 CuPy allocates each array by itself, without its pool: an access past an array's end is one past an
 allocation. A program that sets an allocator of its own gets it.
@@ -13,6 +14,7 @@ Warp compiles to PTX, with the lines of Python, unless the program sets its `con
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 
 _MILLISECONDS = 1.0
@@ -45,6 +47,19 @@ def _change_triton(module):
             setattr(module, name, _run_once)
 
 
+def _change_autotuner(module):
+    most = int(os.environ.get("LOCKSTEP_CONFIGURATIONS", "0"))
+    if most < 1:
+        return
+    pruned = module.Autotuner.prune_configs
+
+    def prune_configs(self, *arguments, **named):
+        left = list(pruned(self, *arguments, **named))
+        return left[::max(1, len(left) // most)][:most]
+
+    module.Autotuner.prune_configs = prune_configs
+
+
 def _change_inductor(module):
     for value in list(vars(module).values()):
         if not isinstance(value, type):
@@ -66,6 +81,7 @@ def _change_warp(config):
 _CHANGES = {
     "cupy": _change_cupy,
     "torch._inductor.runtime.benchmarking": _change_inductor,
+    "triton.runtime.autotuner": _change_autotuner,
     "triton.testing": _change_triton,
     "warp.config": _change_warp,
 }
