@@ -17,13 +17,13 @@ import tarfile
 import tempfile
 import zipfile
 
-# glibc of Debian 12, with which everything is linked.
+# The glibc of Debian 12, against which everything is linked.
 GLIBC = "2.36"
 SUMMARY = "CUDA kernels without a GPU: a simulated one with checks, and a conformance harness"
-# The command, and the plugin of pytest.
+# The command, and pytest's plugin.
 ENTRY_POINTS = (b"[console_scripts]\nlockstep = lockstep:main\n\n"
                 b"[pytest11]\nlockstep = lockstep.pytest_plugin\n")
-# Places whose files run; elsewhere scripts do.
+# Folders of executable files; elsewhere only scripts are executable.
 PROGRAMS = ("bin/", "libexec/")
 
 
