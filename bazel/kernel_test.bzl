@@ -22,8 +22,8 @@ _GTEST = Label("//bazel/gtest")
 _LINKSTATIC = not IS_MAIN_WORKSPACE
 
 def wrong_min_sm(min_sm):
-    """The error for a capability without devices in CUDA 13, or None. The form is 90, and not 9, 9.0
-    or sm_90."""
+    """The error for a capability without devices in CUDA 13, or None. The form is 90, and not 9,
+    9.0 or sm_90."""
     if type(min_sm) == "int" and min_sm >= 75 and min_sm < 1000:
         return None
     return ("min_sm = %s is no compute capability times ten, such as 75, 80, 90, 100 or 120" %
