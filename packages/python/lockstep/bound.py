@@ -89,8 +89,8 @@ def rounded(reference: Bounded, kind: Any) -> Bounded:
 
 
 def ulps(values: Any, count: float, kind: Any) -> Bounded:
-    """A bound in units in the last place of each value, as in CUDA's tables of function errors (CUDA
-    C++ Programming Guide, mathematical functions)."""
+    """A bound in units in the last place of each value, as in CUDA's tables of function errors
+    (CUDA C++ Programming Guide, mathematical functions)."""
     value = np.asarray(values, dtype=np.float64)
     return Bounded(value, count * ulp(value, kind))
 

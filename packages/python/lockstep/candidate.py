@@ -22,8 +22,8 @@ class BadCandidate(ValueError):
 
 @dataclass
 class Candidate:
-    """kind: "kernel" (no host code), "host" (a shared library) or "python". files: the files for its
-    process, by name. ptx: device code that is known before it runs."""
+    """kind: "kernel" (no host code), "host" (a shared library) or "python". files: the files for
+    its process, by name. ptx: device code that is known before it runs."""
 
     path: str
     kind: str
@@ -149,8 +149,8 @@ _APPROXIMATE = re.compile(r"\.approx|\.full\b|^(tanh|ex2|lg2|sin|cos)\b")
 
 
 def instructions(ptx: List[str]) -> Dict[str, List[str]]:
-    """The instructions of PTX text by the exactness of the simulated GPU. exact: the result that PTX
-    defines. approximate: within the manual's error, possibly with other bits than a GPU.
+    """The instructions of PTX text by the exactness of the simulated GPU. exact: the result that
+    PTX defines. approximate: within the manual's error, possibly with other bits than a GPU.
     matrix_unit: sums in the order and width measured on GPUs."""
     found = set()
     for text in ptx:
