@@ -6,7 +6,7 @@
 
 `compute_NN` embeds PTX, `sm_NN` machine code. NN may end in `a` (code for one
 architecture and no later one) or `f` (for its family). There is no list of known
-numbers: nvcc knows them, and says so.
+numbers: nvcc reports an unknown one.
 """
 
 CudaArchsInfo = provider(

@@ -1,9 +1,9 @@
-"""bundle: programs with all that they need at run time, as one archive for machines without Bazel
-and without a toolkit.
+"""bundle: an archive of programs with all of their run-time files, for machines without Bazel and
+without a toolkit.
 
 The archive `<name>.tar` holds one folder, lockstep-bundle: the programs' runfiles as
 they are under Bazel, stripped of debugging information, the C++ runtime, and the
-entry script. It is the same, byte for byte, whenever its contents are.
+entry script. Equal contents give an equal archive, byte for byte.
 """
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
@@ -11,7 +11,7 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolcha
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 
 def runfiles_path(short_path, workspace):
-    """Where a file is among the runfiles: below its workspace, an external one beside it."""
+    """The path of a file among the runfiles: below its workspace or its external repository."""
     return short_path[len("../"):] if short_path.startswith("../") else workspace + "/" + short_path
 
 def _impl(ctx):
@@ -43,8 +43,8 @@ def _impl(ctx):
     listing = ctx.actions.args()
     listing.set_param_file_format("multiline")
     listing.use_param_file("%s", use_always = True)
-    # Solib folders hold links for programs in their place in Bazel's tree; the bundle's runtimes
-    # are chosen by folder.
+    # Solib folders contain links for programs at their place in Bazel's tree; the bundle selects
+    # its runtimes by folder.
     listing.add_all([
         "%s\t%s" % (runfiles_path(f.short_path, ctx.workspace_name), f.path)
         for f in contents.to_list()

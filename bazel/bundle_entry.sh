@@ -4,7 +4,7 @@
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
-# The C++ runtime of the machine that built this; the C library is this machine's.
+# The C++ runtime of the machine that built the bundle; the C library is this machine's.
 LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 RUNFILES_DIR=$here/runfiles
 LOCKSTEP_COMMIT=$(cat "$here/COMMIT" 2> /dev/null || true)
@@ -13,7 +13,7 @@ export LD_LIBRARY_PATH RUNFILES_DIR LOCKSTEP_COMMIT LOCKSTEP_COMMAND
 unset BUILD_WORKSPACE_DIRECTORY BUILD_WORKING_DIRECTORY
 conform=$here/runfiles/lockstep/harness/conform/conform
 manifest=
-if [ -f "$here/runfiles/SUITES" ]; then # of another workspace
+if [ -f "$here/runfiles/SUITES" ]; then  # a bundle of another workspace
   { read -r LOCKSTEP_WORKSPACE && read -r manifest; } < "$here/runfiles/SUITES"
   export LOCKSTEP_WORKSPACE
   manifest=$here/runfiles/$manifest
@@ -34,7 +34,7 @@ command=${1:-help}
 [ $# -eq 0 ] || shift
 case $command in
   run)
-    # A machine with a bundle is one whose GPU is to be proved.
+    # A machine with a bundle tests its own GPU by default.
     device=--device=gpu
     for option; do
       case $option in --device | --device=*) device= ;; esac

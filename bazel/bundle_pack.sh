@@ -17,12 +17,12 @@ while IFS=$'\t' read -r path file; do
   mkdir -p "$top/runfiles/$(dirname "$path")"
   cp --dereference "$file" "$top/runfiles/$path"
   chmod u+w "$top/runfiles/$path"
-  # NVIDIA's library goes as NVIDIA made it.
+  # NVIDIA's library stays as NVIDIA built it.
   if is_elf "$file" && [[ $path != */silicon/* ]]; then "$strip" \
     --strip-unneeded "$top/runfiles/$path"; fi
 done < "$listing"
 
-# All but the C library, which must be the system's own.
+# All libraries except the C library, which must be the system's.
 for library in libstdc++.so.6 libgcc_s.so.1; do
   found=$("$compiler" -print-file-name="$library")
   [[ $found == /* ]] || { echo "$compiler does not know where $library is" >&2; exit 1; }

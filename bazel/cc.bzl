@@ -1,12 +1,12 @@
-"""cc_library and cc_binary: rules_cc's, for sources that open with headers that are parsed already;
-and tests as one.
+"""cc_library and cc_binary like rules_cc's, with precompiled headers; and several tests as one
+program.
 
-A cc_library is an archive and not a shared library too, which nothing here would be linked with.
+A cc_library is only an archive: nothing here would link a shared library.
 
-A fifth of what this project costs to compile is the standard library's headers, over and over. Each
-source is compiled with `-include` of one of the headers of //bazel/precompiled, which GCC has in
-parsed form. A source includes what it uses all the same: `bazel build --config=own-headers`
-compiles every source without them.
+A fifth of this project's compile time would be repeated parsing of the standard library's headers.
+Therefore each source is compiled with `-include` of one of the headers of //bazel/precompiled,
+which GCC has in parsed form. A source must still include what it uses: `bazel build
+--config=own-headers` compiles every source without them.
 """
 
 load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS", "OPTIMISED", "STANDARD_COPTS")
@@ -15,10 +15,9 @@ load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
-# The options under which each header is parsed: those that enough sources are compiled with. GCC
-# does not distinguish -O2 from -O3, nor strict aliasing from none: a source that opened with a
-# header parsed under other options than its own would be compiled under the header's, without a
-# word.
+# The options under which each header is parsed: those of many sources. GCC does not distinguish -O2
+# from -O3, nor strict aliasing from none. If a source used a header parsed under other options, GCC
+# would silently compile the source under the header's options.
 VARIANTS = {
     "eigen": {"optimised": OPTIMISED},
     "engine": {"avx2": ENGINE_COPTS},
@@ -33,16 +32,16 @@ VARIANTS = {
 }
 
 def _parsed(copts, headers):
-    """Whether the headers are there as parsed under these options."""
+    """Whether the headers exist in a form parsed under these options."""
     options = sorted([copt for copt in copts if copt[:2] in ["-O", "-f", "-g", "-m"]])
     return options in [sorted(variant) for variant in VARIANTS[headers].values()]
 
 def _sources(srcs):
-    # A *_test.cc opens with GoogleTest's header already (.bazelrc).
+    # A *_test.cc already begins with GoogleTest's header (.bazelrc).
     return [src for src in srcs if src.endswith(".cc") and not src.endswith("_test.cc")]
 
 def _opening(srcs, copts, deps, headers):
-    """srcs, copts and deps of a rule whose sources open with the headers of
+    """srcs, copts and deps of a rule whose sources begin with the headers of
     //bazel/precompiled:<headers>."""
     if not headers or not _sources(srcs) or not _parsed(copts, headers):
         return {"srcs": srcs, "copts": STANDARD_COPTS + copts, "deps": deps}
@@ -59,10 +58,10 @@ def _opening(srcs, copts, deps, headers):
     }
 
 def _join(joined, srcs, testonly = False):
-    """Declares the source `joined`, which includes those among srcs; returns srcs and textual_hdrs
-    of what compiles it.
+    """Declares the source `joined`, which includes the sources among srcs; returns srcs and
+    textual_hdrs for the rule that compiles it.
 
-    With --config=own-headers each source is compiled by itself.
+    With --config=own-headers each source is compiled separately.
     """
     sources = [src for src in srcs if src.endswith(".cc")]
     joined_source(
@@ -100,13 +99,13 @@ def cc_library(
     Args:
       name: its name.
       srcs: its sources.
-      copts: its compiler options. With others than those of its header in VARIANTS it opens with
-        none.
-      deps: what it depends on.
-      precompiled: the header of //bazel/precompiled that its sources open with, or None.
-      joined: compile the sources as one (joined.bzl), or with "folders" those of each folder. Where
-        one of them is changed, all that it is joined with are compiled again.
-      **kwargs: whatever else a cc_library takes.
+      copts: its compiler options. If they differ from those of its header in VARIANTS, it has no
+        precompiled header.
+      deps: its dependencies.
+      precompiled: the header of //bazel/precompiled with which its sources begin, or None.
+      joined: compile the sources as one (joined.bzl), or with "folders" those of each folder. A
+        change of one source then recompiles all sources joined with it.
+      **kwargs: further arguments of cc_library.
     """
     opening = _opening(srcs, copts, deps, precompiled)
     testonly = kwargs.get("testonly", False)
@@ -119,15 +118,15 @@ def cc_library(
 def cc_tests(name, srcs, deps = [], data = [], **kwargs):
     """Small tests as one program, whose sources are compiled as one (joined.bzl).
 
-    Each source's own name, without .cc, is a suite of this test alone: `bazel test
-    //harness/property:compare_test` runs it. (Bazel leaves out a test whose alias is named.)
+    Each source's name, without .cc, is a test suite of this one test: `bazel test
+    //harness/property:compare_test` runs it. (An alias would not do: `bazel test` skips aliases.)
 
     Args:
       name: the test.
       srcs: its sources.
-      deps: what any of them depends on.
+      deps: the dependencies of all of them.
       data: files that they read.
-      **kwargs: whatever else a cc_test takes.
+      **kwargs: further arguments of cc_test.
     """
     own, textual = _join(name + "_joined_test.cc", srcs, True)
     _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)

@@ -1,5 +1,5 @@
-"""conformance: a workspace's own suites as one program, with a table, a passport, a report and
-JUnit's XML.
+"""conformance: runs a workspace's own suites as one program, with a table, a passport, a report
+and JUnit XML.
 
     conformance(name = "conformance", tests = ["//cube:cube_test"])
 
@@ -58,7 +58,7 @@ def conformance(name, tests, silicon_tests = [], visibility = None):
     without Bazel and toolkit.
 
     The archive `name`_bundle.tar holds one folder, lockstep-bundle, whose `lockstep run` runs the
-    suites. Machine code for other GPUs than those that --@lockstep//bazel:archs names is not in it.
+    suites. It contains machine code only for the GPUs in --@lockstep//bazel:archs.
 
     Args:
       name: the program.

@@ -1,45 +1,45 @@
 """Compiler options that more than one package shares."""
 
-# Whether this repository is the workspace that is built, or one that another's targets depend on.
+# Whether this repository is the workspace being built, or a dependency of another workspace.
 IS_MAIN_WORKSPACE = Label("//bazel:copts.bzl").workspace_name == ""
 
-# Here .bazelrc says it, of every source. Another workspace has a .bazelrc of its own.
+# Here .bazelrc sets it for every source. Another workspace has its own .bazelrc.
 STANDARD_COPTS = [] if IS_MAIN_WORKSPACE else ["-std=c++20"]
 
-# Options that let nvcc parse less in this repository, three times a file: of libstdc++, <cmath>
-# without the special functions of C++17, which no kernel here uses (the guard of their header; a
-# third of what an empty file takes); of the toolkit, <cooperative_groups.h> without libcu++ (three
-# quarters of what a small file takes; the kernels' code is the same).
+# Options that reduce the code that nvcc parses, three times per file. From libstdc++: <cmath>
+# without the special functions of C++17, which no kernel here uses (by their header's guard; a
+# third of the time for an empty file). From the toolkit: <cooperative_groups.h> without libcu++
+# (three quarters of the time for a small file; the kernels' code is the same).
 QUICK_NVCC_COPTS = [
     "-D_GLIBCXX_BITS_SPECFUN_H",
     "-D_CG_LIMIT_INCLUDED_DEPENDENCIES",
 ]
 
-# Copies to several blocks of a cluster in code for .target sm_90, which every later GPU runs too:
-# of some of those ptxas says that they are slower there. What a device computes is all that
-# matters here, and code for sm_90a would be of that one alone.
+# Permits copies to several blocks of a cluster in code for .target sm_90, which every later GPU
+# also runs. ptxas warns that some of these copies are slower there. Only the results matter here,
+# and code for sm_90a would run on that GPU alone.
 MULTICAST_NVCC_COPTS = ["-Xptxas=--suppress-async-bulk-multicast-advisory-warning"]
 
-# What computes, whatever the compilation mode: -O1 takes a third less to compile than -O2, and
-# where the time goes it is as quick (the loops that run warps have more, below). Assertions stay.
-# (-c dbg adds debug information, which would cost everybody a sixth of the compile time.) A
-# declared chain of roundings is computed as it is written: no product is fused with a sum.
+# For code that computes, in every compilation mode. -O1 takes a third less time to compile than
+# -O2, and is as fast where the time is spent (the loops that run warps have more options, below).
+# Assertions stay enabled. (-c dbg adds debug information, which would add a sixth to every
+# compilation.) Chains of roundings are computed as written: no product is fused with a sum.
 OPTIMISED = [
     "-O1",
     "-ffp-contract=off",
 ]
 
-# The simulated GPU where it loads modules and answers calls.
+# For the parts of the simulated GPU that load modules and implement calls.
 SIMULATOR_COPTS = OPTIMISED + [
     "-Wall",
     "-Wextra",
 ]
 
-# The loops that run warps and check every access. AVX2 is the least that the simulated GPU runs on;
-# every processor that has it has the others.
+# For the loops that run warps and check every access. AVX2 is the minimum for the simulated GPU;
+# every processor with AVX2 also supports the other features.
 ENGINE_COPTS = [
     "-O3",
-    "-fno-strict-aliasing",  # a register is read as whatever the instruction's type says
+    "-fno-strict-aliasing",  # a register is read as the type of the instruction
     "-mavx2",
     "-mbmi",
     "-mbmi2",
@@ -48,20 +48,20 @@ ENGINE_COPTS = [
     "-mpopcnt",
 ]
 
-# What merely computes, with the GPU's arithmetic: optimised whatever the compilation mode, since
-# the vector loops are the point. simulator/engine/ops/alu/handler_file.h has the rule that these
-# files keep.
+# For code that only computes, with the GPU's arithmetic: optimised in every compilation mode,
+# because speed depends on its vector loops. simulator/engine/ops/alu/handler_file.h states the rule
+# for these files.
 HANDLER_COPTS = [
     "-O1",
     "-ftree-vectorize",
     "-fpeel-loops",
     "-fwrapv",  # signed arithmetic wraps, as on the GPU
-    "-fno-strict-aliasing",  # a register is read as whatever the instruction's type says
+    "-fno-strict-aliasing",  # a register is read as the type of the instruction
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fno-exceptions",
-    "-fno-tree-loop-distribute-patterns",  # moves of 128 bytes inline, not as calls
+    "-fno-tree-loop-distribute-patterns",  # inline moves of 128 bytes, instead of calls
     "-mavx2",
     "-mfma",
     "-mf16c",
@@ -71,19 +71,21 @@ HANDLER_COPTS = [
     "-mpopcnt",
 ]
 
-# Host code that computes a lot per case (references, generators, comparison).
+# For host code that computes a lot per case (references, generators, comparison).
 HOT_HOST_COPTS = OPTIMISED + [
     "-Wall",
     "-Wextra",
 ]
 
-# Tests of single parts, and what writes reports: they are over before an optimiser would be.
+# For tests of single parts and for report writers: they run for less time than optimisation would
+# take.
 QUICK_COPTS = [
     "-Wall",
     "-Wextra",
 ]
 
-# A test that includes the JSON library opens with it parsed (and depends on //bazel/gtest:json).
+# For a test that includes the JSON library: begins with its parsed header (and depends on
+# //bazel/gtest:json).
 JSON_TEST_COPTS = QUICK_COPTS + [
     "-include",
     "lockstep_gtest_json.h",

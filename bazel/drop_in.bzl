@@ -1,5 +1,5 @@
-"""drop_in_library: a shared library of ours that programs link in place of a vendor's, under the
-vendor's soname."""
+"""drop_in_library: a shared library of ours that replaces a vendor's, under the vendor's
+soname."""
 
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
@@ -7,14 +7,14 @@ load("@rules_cc//cc:cc_library.bzl", "cc_library")
 def drop_in_library(name, soname, deps, version_script, headers = [], visibility = None):
     """Declares the shared library `<soname>` and the library `name` that links it.
 
-    All deps are linked into the file statically; it needs nothing but the C and C++
-    runtimes, exports only what `version_script` names and binds its own symbols to
-    itself, so that a user may have another version of any library inside.
+    All deps are linked into the file statically; it needs only the C and C++ runtimes. It exports
+    only the symbols in `version_script`, and binds its own symbols to itself, so that a user may
+    have another version of any library inside.
 
     Args:
-      name: what users depend on.
+      name: the library for users.
       soname: the file's name, such as "libcudart.so.13".
-      deps: what goes in; entry points need alwayslink.
+      deps: the contents; entry points need alwayslink.
       version_script: a linker version script: the exported symbols and their versions.
       headers: libraries of headers for users.
       visibility: of both.
@@ -28,8 +28,8 @@ def drop_in_library(name, soname, deps, version_script, headers = [], visibility
             "-Wl,--no-undefined",
             "-Wl,-Bsymbolic",
             "-Wl,--exclude-libs,ALL",
-            # Its functions run when the process ends: they stay where a program closes the library
-            # before.
+            # Its functions run at the end of the process: they must stay loaded if the program
+            # closes the library earlier.
             "-Wl,-z,nodelete",
             "-ldl",
             "-pthread",

@@ -1,4 +1,4 @@
-"""Module extension for Bazel 7 and later: what this machine has, by the same rules as in
+"""Module extension for Bazel 7 and later: the repositories of this machine, by the same rules as in
 WORKSPACE."""
 
 load(":gpu.bzl", "local_gpus")
@@ -11,7 +11,7 @@ def _machine_impl(_ctx):
     local_gpus(name = "local_gpus")
     notices_repository(name = "notices")
 
-    # No module of the registry brings them.
+    # No module of the registry provides them.
     system_library(
         name = "d3",
         build_file = "//bazel/system:d3.BUILD",

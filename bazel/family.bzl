@@ -1,5 +1,5 @@
-"""kernel_family: the targets of a kernel family that `lockstep new` has made, in a workspace of
-somebody's own."""
+"""kernel_family: the targets of a kernel family that `lockstep new` has made in a user's
+workspace."""
 
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load(":copts.bzl", "HOT_HOST_COPTS", "STANDARD_COPTS")
@@ -11,7 +11,7 @@ _HARNESS = Label("//:harness")
 def kernel_family(
     name, deps = [], copts = [], size = "small", min_sm = 75, tags = [], visibility = None
 ):
-    """Declares a family of the files that `lockstep new` makes in this package.
+    """Declares a family from the files that `lockstep new` makes in this package.
 
         <name>                    the kernel with its launcher: a cuda_library
         <name>_test               its laws on the simulated GPU, <name>_gpu_test on silicon
@@ -21,9 +21,9 @@ def kernel_family(
 
     Args:
       name: the family, as in its files' names.
-      deps: what its sources include beside each other and the harness.
+      deps: further dependencies of its sources, besides the harness.
       copts: further nvcc options of the kernel.
-      size: of the tests, as Bazel means it.
+      size: of the tests, as in Bazel.
       min_sm: the lowest compute capability that it runs on, times ten.
       tags: of the tests.
       visibility: of the kernel and the tests, for a conformance program.

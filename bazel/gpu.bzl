@@ -1,11 +1,11 @@
-"""Repository rule: which GPUs the tests run on, so that their identity is in the key of every test
-that uses one.
+"""Repository rule: the identity of the GPUs that run the tests, which is part of the key of every
+test that uses one.
 
 A test's result is cached under its inputs. If the GPU were not among them, a pass
 on one GPU would be served for another, or to a machine that has none.
 
-The GPUs are this machine's, as nvidia-smi names them; or, where the tests run elsewhere, those of
-the pool of workers that --repo_env=LOCKSTEP_GPU_POOL=<name> chooses (docs/guide/remote.md).
+The GPUs are this machine's, as nvidia-smi names them; or, if the tests run elsewhere, those of the
+pool of workers that --repo_env=LOCKSTEP_GPU_POOL=<name> selects (docs/guide/remote.md).
 """
 
 def _identity_here(rctx):

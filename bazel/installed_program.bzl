@@ -1,4 +1,4 @@
-"""installed_program: a program of an installed package, in the place of the target that builds
+"""installed_program: a program of an installed package, which replaces the target that builds
 it."""
 
 def _installed_program_impl(ctx):

@@ -1,9 +1,10 @@
-"""joined_source: a source that includes others, so that what they have in common is compiled once.
+"""joined_source: a source that includes others, so that their common headers and templates are
+compiled once.
 
-Half of what a small source takes to compile is the same for all its neighbours: the templates that
-they and their headers use. Sources that are joined are compiled as one, so that they must name
-things apart that would otherwise be each one's own: functions in unnamed namespaces, tests. The
-compiler says where two do not ("redefinition of ...").
+Half of a small source's compile time is the same for all its neighbours: the templates that they
+and their headers use. Joined sources are compiled as one. Therefore names that would otherwise be
+local to a source, such as functions in unnamed namespaces and tests, must be different. The
+compiler reports a conflict as "redefinition of ...".
 """
 
 def _impl(ctx):

@@ -1,7 +1,7 @@
 """kernel_test: one test source, two tests: on the simulated GPU and on silicon.
 
-A test is an ordinary CUDA program. Which libcudart.so.13 it is linked with decides
-where it runs; nothing else differs, not even the object files.
+A test is an ordinary CUDA program. The libcudart.so.13 that it is linked with decides
+where it runs; all else is the same, even the object files.
 """
 
 load("@local_gpus//:gpus.bzl", "GPU_IDENTITY", "GPU_POOL")
@@ -10,20 +10,20 @@ load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
 load(":copts.bzl", "HOT_HOST_COPTS", "IS_MAIN_WORKSPACE", "QUICK_COPTS", "STANDARD_COPTS")
 
-# Labels of this repository, whichever the test is declared in.
+# Labels of this repository, whichever workspace declares the test.
 _SIMULATED = Label("//simulator:cudart")
 _SILICON = Label("@cuda//:cudart")
 _CUDA = Label("@cuda//:headers")
 _MAIN = Label("//harness/ledger:main")
 _GTEST = Label("//bazel/gtest")
 
-# Here .bazelrc says --dynamic_mode=off. A test is one file beside its runtime, wherever it is
-# declared: so it can be bundled.
+# Here .bazelrc sets --dynamic_mode=off. A test is one file beside its runtime, in any workspace, so
+# that it can be bundled.
 _LINKSTATIC = not IS_MAIN_WORKSPACE
 
 def wrong_min_sm(min_sm):
-    """Why a capability is none that CUDA 13 has devices of, or None: 90 is meant, and not 9, 9.0
-    or sm_90."""
+    """The error for a capability without devices in CUDA 13, or None. The form is 90, and not 9,
+    9.0 or sm_90."""
     if type(min_sm) == "int" and min_sm >= 75 and min_sm < 1000:
         return None
     return ("min_sm = %s is no compute capability times ten, such as 75, 80, 90, 100 or 120" %
@@ -32,9 +32,9 @@ def wrong_min_sm(min_sm):
 def _silicon_tags(sm):
     """Tags of a test that needs a GPU.
 
-    Here .bazelrc leaves it out of wildcards unless --config=gpu is given. A workspace of somebody
-    else has no such line: there the test is left out where this machine has no GPU, and named or
-    run by a pool of workers all the same.
+    Here .bazelrc excludes it from wildcards unless --config=gpu is given. A user's workspace has no
+    such line: there wildcards exclude the test if this machine has no GPU. It can still be named,
+    or run by a pool of workers.
     """
     absent = not IS_MAIN_WORKSPACE and GPU_IDENTITY == "none"
     return ["gpu", "requires-gpu-" + sm] + (["manual"] if absent else [])
@@ -43,7 +43,7 @@ def _gpu_worker(sm):
     """Properties for a remote engine: run the test, not its compilation, on a worker with such a
     GPU.
 
-    Engines that know pools by name alone take the second (docs/guide/remote.md has a table).
+    Engines that only distinguish pools by name use the second (docs/guide/remote.md lists them).
     """
     return {"test.Pool": GPU_POOL or "gpu-" + sm, "test.gpu": sm}
 
@@ -65,11 +65,11 @@ def kernel_test(
         visibility = None):
     """Declares `<name>_test` (simulated) and `<name>_gpu_test` (silicon).
 
-    The second is tagged `gpu` and `requires-gpu-sm<min_sm>`, and left out of every
-    wildcard unless --config=gpu is given. With it, no GPU is a failure: the test has
-    LOCKSTEP_GPU=required and neither passes nor skips without one. The first has
-    LOCKSTEP_GPU=simulated, and fails if another runtime answers; both fail if
-    they launch no kernel at all (LOCKSTEP_EXPECT_KERNELS).
+    The second is tagged `gpu` and `requires-gpu-sm<min_sm>`, and excluded from every
+    wildcard unless --config=gpu is given. It has LOCKSTEP_GPU=required: without a GPU it
+    fails, and neither passes nor skips. The first has LOCKSTEP_GPU=simulated, and fails if
+    another runtime is loaded. Both fail if they launch no kernel at all
+    (LOCKSTEP_EXPECT_KERNELS).
 
     Args:
       name: the family, such as "stencil".
@@ -82,7 +82,7 @@ def kernel_test(
       env: its environment.
       size: its size, as Bazel means it.
       timeout: its timeout, as Bazel means it.
-      shard_count: into how many processes its cases are divided.
+      shard_count: the number of processes among which its tests are divided.
       min_sm: the lowest compute capability it runs on, times ten.
       tags: further tags, for both.
       simulated_tags: further tags of the first, such as "nightly" where only silicon is quick.
@@ -110,11 +110,11 @@ def kernel_test(
         args = args,
         data = data,
         env = dict(
-            # Bazel gives a test one processor, and runs as many at a time as there are: with two
-            # host threads each they take a fifth more. --test_env=LOCKSTEP_HOST_THREADS=0 gives
-            # them all there are.
+            # Bazel assigns one processor to a test, and runs as many tests as there are processors.
+            # With two host threads each, the tests take a fifth longer.
+            # --test_env=LOCKSTEP_HOST_THREADS=0 uses all processors.
             dict({"LOCKSTEP_HOST_THREADS": "1"}, **env),
-            # Two, so that what a launcher keeps from one device to the next shows.
+            # Two, to detect state that a launcher keeps from one device to the next.
             LOCKSTEP_DEVICES = "2",
             LOCKSTEP_EXPECT_KERNELS = "1",
             LOCKSTEP_GPU = "simulated",
@@ -149,8 +149,8 @@ def kernel_test(
 def timing_test(
     name, srcs, deps = [], kernels = [], size = "small", min_sm = 75, tags = [], visibility = None
 ):
-    """Declares `<name>_timing_test`: which of two kernels is faster. On silicon alone, and with
-    nothing beside it.
+    """Declares `<name>_timing_test`, which measures which of two kernels is faster. It runs on
+    silicon alone, with no other test at the same time.
 
     Args:
       name: the family, such as "stencil".
@@ -203,7 +203,7 @@ def kernel_binary(
         their own.
       runtime: the CUDA runtime to link; "@cuda//:cudart" is NVIDIA's.
       copts: further compiler options for srcs.
-      **kwargs: whatever else cc_binary takes.
+      **kwargs: further arguments of cc_binary.
     """
     cc_binary(
         name = name,

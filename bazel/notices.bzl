@@ -1,7 +1,7 @@
-"""Repository rule: the licences of the libraries that packages hold parts of, as Debian's
-packages state them."""
+"""Repository rule: the licences of the libraries whose parts are in the packages, as stated by
+Debian's packages."""
 
-# Library -> the Debian package whose file of copyrights covers it.
+# Library -> the Debian package whose copyright file covers it.
 _LIBRARIES = {
     "CLI11": "libcli11-dev",
     "D3": "libjs-d3",

@@ -1,11 +1,11 @@
-"""precompiled_header: headers of a library, parsed once for all the sources that open with them.
+"""precompiled_header: headers of a library, parsed once for all sources that begin with them.
 
-GoogleTest's header is half of what a small test costs to compile, and there are more than a
-hundred. GCC takes the parsed form wherever a source includes the header first and is compiled with
-options that it takes for the same, and the header itself everywhere else. It takes -O1, -O2 and -O3
-for the same, and some others: each set of options wants its variant. With -c opt every variant is
-optimised, and GCC would take the first that it finds: then a header of several is not parsed.
-`-include` puts it first: in .bazelrc for tests, in cc.bzl for the rest.
+GoogleTest's header is half of a small test's compile time, and there are more than a hundred such
+tests. GCC uses the parsed form if a source includes the header first and has options that GCC
+treats as equal; otherwise it uses the header itself. GCC treats -O1, -O2 and -O3, and some other
+options, as equal, so each set of options needs a variant. With -c opt every variant is optimised,
+and GCC would use the first that it finds; a header with several variants is then not parsed.
+`-include` puts the header first: in .bazelrc for tests, in cc.bzl for other sources.
 """
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
@@ -15,7 +15,7 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load(":copts.bzl", "STANDARD_COPTS")
 
 def parsed_variants(variants, compilation_mode):
-    """Those of a header's variants that are parsed: none where GCC could not distinguish them."""
+    """The variants of a header that are parsed: none if GCC could not distinguish them."""
     return {} if len(variants) > 1 and compilation_mode == "opt" else variants
 
 def _precompile(ctx, header, parsed, copts, context):
@@ -64,17 +64,17 @@ def _precompiled_header_impl(ctx):
     library = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
     header = ctx.actions.declare_file("%s/%s" % (ctx.label.name, ctx.attr.header))
 
-    # Bazel forgets the parsed forms as inputs, since no list of dependencies names them. The header
-    # it knows: where the options of a variant change, so does the header, and all that opens with
-    # it is compiled again.
+    # Bazel does not know the parsed forms as inputs, because no list of dependencies names them. It
+    # knows the header: if a variant's options change, the header changes too, and all sources that
+    # begin with it are compiled again.
     ctx.actions.write(header, "".join(
         ["// %s: %s\n" % (name, " ".join(copts)) for name, copts in ctx.attr.variants.items()] +
         ["#include <%s>\n" % name for name in ctx.attr.includes],
     ))
     headers = [header]
 
-    # Another compiler has another form for parsed headers, and its own idea of where it fits. GCC
-    # looks through a folder.
+    # Another compiler has another form for parsed headers, and other rules for their use. GCC
+    # searches a folder.
     if find_cc_toolchain(ctx).compiler in ["compiler", "gcc"]:
         for name, copts in parsed_variants(ctx.attr.variants, ctx.var["COMPILATION_MODE"]).items():
             parsed = ctx.actions.declare_file(

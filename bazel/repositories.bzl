@@ -5,9 +5,9 @@
 
     lockstep_repositories()
 
-A repository of one of these names that was declared before stays as it is: it must have the same
-targets. Every library comes from a Debian package. `./lockstep` reads the `debian =` lines below to
-know what to install.
+A repository of one of these names that was declared before is kept; it must have the same targets.
+Every library is from a Debian package. `./lockstep` installs the packages of the `debian =` lines
+below.
 """
 
 load(":bazel4.bzl", "bazel4_repositories")
@@ -29,7 +29,7 @@ def _library(name, debian, files):
         )
 
 def lockstep_repositories():
-    """Declares all of them. What no target asks for is never looked for."""
+    """Declares all of them. A repository that no target uses is never searched for."""
     bazel4_repositories()
     for name, rule in [
         ("cuda", cuda_toolkit_repository),

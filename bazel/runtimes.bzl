@@ -1,5 +1,4 @@
-"""cuda_runtimes: the CUDA runtimes that a test program can be given, each as a folder for
-LD_LIBRARY_PATH.
+"""cuda_runtimes: the CUDA runtimes for test programs, each in a folder for LD_LIBRARY_PATH.
 
     <name>/silicon/libcudart.so.13      NVIDIA's
     <name>/simulated/libcudart.so.13    the simulated GPU

@@ -1,4 +1,4 @@
-"""suite_manifest: the test programs that //:conform runs, and a list of them for it to read."""
+"""suite_manifest: the test programs that //:conform runs, and a file that lists them."""
 
 def _impl(ctx):
     lines = []

@@ -1,4 +1,4 @@
-// Images and their manifest: what is written comes back, and what is broken is refused with a
+// Images and their manifest can be written and read back; damaged files are refused with a
 // sentence.
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@ namespace {
 }
 
 constexpr int kGap = 2;       // pixels between two pictures, before enlarging
-constexpr int kMagnify = 32;  // of differences: one step of 255 is visible
+constexpr int kMagnify = 32;  // for differences: a step that becomes 255 is visible
 constexpr int kSmallestSide = 192;
 
 void paint(Image& canvas, const Image& picture, int left, int scale) {
@@ -45,7 +45,7 @@ void write_png(const std::string& path, const Image& image) {
   png.version = PNG_IMAGE_VERSION;
   png.width = static_cast<png_uint_32>(image.width);
   png.height = static_cast<png_uint_32>(image.height);
-  // A run writes a picture a golden: the smallest file would take five times as long as the
+  // A run writes a picture for each golden. The smallest file would take five times as long as the
   // drawing.
   png.flags = PNG_IMAGE_FLAG_FAST;
   png.format = PNG_FORMAT_RGBA;

@@ -1,4 +1,4 @@
-// 8-bit RGBA images, as PNG files and side by side for people.
+// 8-bit RGBA images as PNG files, and side by side for display.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,19 @@ struct Image {
   bool operator==(const Image&) const = default;
 };
 
-// Reads a PNG of any colour type as 8-bit RGBA. Throws std::runtime_error with the file and what is
-// wrong.
+// Reads a PNG of any colour type as 8-bit RGBA. Throws std::runtime_error with the file and the
+// error.
 Image read_png(const std::string& path);
-// Writes an image of at least one pixel. Throws likewise.
+// Writes an image of at least one pixel. Throws std::runtime_error with the file and the error.
 void write_png(const std::string& path, const Image& image);
 
-// FNV-1a of size and pixels, as 16 hexadecimal digits: equal for equal images on every machine.
+// FNV-1a of size and pixels, as 16 hexadecimal digits. Equal images have equal hashes on every
+// machine.
 std::string hash(const Image& image);
 
 // Expected, actual and their difference (each channel's distance, times 32, clamped), left to right
-// with a grey line between; every pixel enlarged so that small images can be seen. Images of
-// different sizes stand in frames of the larger one.
+// with a grey line between. Pixels are enlarged so that small images are visible. Images of
+// different sizes are in frames of the larger one.
 Image side_by_side(const Image& expected, const Image& actual);
 
 }  // namespace lockstep::golden

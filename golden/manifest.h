@@ -1,9 +1,10 @@
-// The manifest of the golden images: what each shows, how it was made and why it was last changed.
+// The manifest of the golden images: the scene of each, how it was made, and why it was last
+// changed.
 //
 // manifest.json: {"version": 1, "goldens": [{"scene", "file", "width", "height", "seed",
-// "reference", "hash", "reason"}]}. `reference` counts the versions of the ray tracer's contract;
-// `hash` is that of the pixels (image.h), the same on every device class since every operation of
-// the kernel is correctly rounded.
+// "reference", "hash", "reason"}]}. `reference` is the version of the ray tracer's contract. `hash`
+// is the hash of the pixels (image.h). It is the same on every device class, because every
+// operation of the kernel is correctly rounded.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ struct Golden {
   std::string reason;  // why it was made or last changed
 };
 
-// Throws std::runtime_error with the file and what is wrong or missing in it; two entries for a
-// scene are an error too.
+// Throws std::runtime_error with the file and the error: invalid or missing data, or two entries
+// for one scene.
 std::vector<Golden> read_manifest(const std::string& path);
 void write_manifest(const std::string& path, const std::vector<Golden>& goldens);
 

@@ -1,8 +1,8 @@
-// Makes the golden images of the ray tracer anew: `bazel run //golden:update -- --reason="why"`.
+// Regenerates the golden images of the ray tracer: `bazel run //golden:update -- --reason="why"`.
 //
-// The kernel is run (on the simulated GPU), every pixel is held against the reference, and only
-// then are images and manifest written into the source tree. A reason is demanded, and kept in the
-// manifest of every image that changes.
+// Runs the kernel on the simulated GPU, checks every pixel with the reference, and only then writes
+// images and manifest to the source tree. A reason is required; the manifest stores it for every
+// image that changes.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ golden::Image render(const properties::Scene& scene) {
   return image;
 }
 
-// Throws when a pixel is none of its legal colours.
+// Throws if a pixel has none of its legal colours.
 void hold_against_reference(const properties::Scene& scene, const golden::Image& image) {
   std::vector<reference::Sphere> spheres;
   for (const kernels::Sphere& s : scene.spheres)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `lockstep new NAME`, installed: a kernel family in the folder that it is called in.
+# `lockstep new NAME`, installed: makes a kernel family in the current folder.
 set -euo pipefail
 readonly EXIT_USAGE=2
 say() { echo "lockstep: $*" >&2; }

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""pack.py KIND VERSION LISTING ARCHIVE: packs what LISTING names (lines of "place<TAB>file") into a
-tar, xz (of a tar), deb or wheel.
+"""pack.py KIND VERSION LISTING ARCHIVE: packs the files of LISTING (lines of "place<TAB>file") into
+a tar, xz (of a tar), deb or wheel.
 
-An archive depends on places and contents alone: every file is of one time and of root, its mode
-follows from its place and its contents, and names are sorted. ELF files go without what only a
-linker or a debugger would read.
+An archive depends on places and contents alone. All files have the same time and belong to root,
+the mode follows from place and contents, and names are sorted. ELF files are stripped of sections
+that only a linker or a debugger reads.
 """
 import base64
 import hashlib
@@ -17,18 +17,18 @@ import tarfile
 import tempfile
 import zipfile
 
-# glibc of Debian 12, with which everything is linked.
+# The glibc of Debian 12, against which everything is linked.
 GLIBC = "2.36"
 SUMMARY = "CUDA kernels without a GPU: a simulated one with checks, and a conformance harness"
-# The command, and the plugin of pytest.
+# The command, and pytest's plugin.
 ENTRY_POINTS = (b"[console_scripts]\nlockstep = lockstep:main\n\n"
                 b"[pytest11]\nlockstep = lockstep.pytest_plugin\n")
-# Places whose files run; elsewhere scripts do.
+# Folders of executable files; elsewhere only scripts are executable.
 PROGRAMS = ("bin/", "libexec/")
 
 
 def contents(path):
-    """A file's bytes, stripped where it is an ELF file."""
+    """A file's bytes, stripped if it is an ELF file."""
     with open(path, "rb") as file:
         data = file.read()
     if data[:4] != b"\x7fELF":
@@ -62,7 +62,7 @@ def in_version(tree, version):
 
 
 def tar_bytes(entries):
-    """A tar archive of [(name, bytes, mode)]; folders come before what is in them."""
+    """A tar archive of [(name, bytes, mode)]; a folder precedes its contents."""
     out = io.BytesIO()
     made = set()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as tar:
@@ -140,7 +140,7 @@ Description: %s
 
 
 def write_wheel(tree, version, out):
-    """PEP 427. What is below share/lockstep/python lies at the top, the prefix inside of the
+    """PEP 427. Files below share/lockstep/python are at the top; the prefix is inside the
     package."""
     info = "lockstep-%s.dist-info/" % version
     python = "share/lockstep/python/"

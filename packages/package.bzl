@@ -1,11 +1,11 @@
-"""packages: what users install, as one tree under a prefix, and the archives that bring it.
+"""packages: the files that users install, as one tree under a prefix, and archives of the tree.
 
     <name>.tar.xz   relocatable: unpack it anywhere
     <name>.deb      Debian 12 and later, under /usr
     <name>.whl      for pip, with the console script `lockstep`
-    <name>.tar      the first without the time that its compression takes, for tests
+    <name>.tar      the first without compression, which takes long; for tests
 
-Each is the same, byte for byte, whenever its contents are (pack.py).
+Equal contents give equal archives, byte for byte (pack.py).
 """
 
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
@@ -34,7 +34,7 @@ def _repository(short_path):
     return short_path.split("/")[1].replace("~", "+").rstrip("+").split("+")[-1]
 
 def _installed_header(f):
-    """Where a header goes below include/lockstep; None where it does not belong there."""
+    """The path of a header below include/lockstep; None if it does not belong there."""
     repository = _repository(f.short_path)
     if not repository:
         # Parsed headers are of this build's compiler; their sources merely include others.

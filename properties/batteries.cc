@@ -11,7 +11,7 @@
 namespace lockstep::properties {
 namespace {
 
-// Ends when the default streams have nothing left to do.
+// Waits until the default streams have no work left.
 void drain_default_streams() {
   REQUIRE_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
   REQUIRE_CUDA(cudaStreamSynchronize(cudaStreamPerThread));
@@ -21,7 +21,7 @@ void drain_default_streams() {
 
 namespace {
 
-// The arrays of the host are pinned meanwhile.
+// Pins the host arrays for its lifetime.
 class PinnedArrays {
  public:
   explicit PinnedArrays(const Contract& contract) {
@@ -62,8 +62,8 @@ void require_nothing_under_way(Trial& trial) {
 
 namespace {
 
-// Whether this process waits for anything meanwhile, on the simulated GPU: an event of a stream of
-// its own, recorded before, counts as under way until somebody waits.
+// Detects, on the simulated GPU, whether this process waits for anything during its lifetime. An
+// event, recorded before in a separate stream, counts as pending until the process waits.
 class WaitWatch {
  public:
   WaitWatch() {
@@ -79,7 +79,7 @@ class WaitWatch {
   }
 
  private:
-  static constexpr int kEvents = 64;  // more than a launcher requests after it has waited
+  static constexpr int kEvents = 64;  // more than a launcher's operations after it has waited
   const Stream stream_;
   cudaEvent_t event_ = nullptr;
 };
@@ -135,7 +135,7 @@ void require_grid(Trial& trial) {
   const auto restore = trial.call().keep();
   for (const auto& [name, values] : contract.values_with_own_kernels()) {
     const IntegerArgument& argument = contract.integer_named(name);
-    std::map<std::vector<const void*>, Whole> kernels;  // and the value that launches them
+    std::map<std::vector<const void*>, Whole> kernels;  // the value that launches these kernels
     for (const Whole value : values) {
       argument.set(value);
       const Captured launch(stream, cudaStreamCaptureModeRelaxed, trial.call().launch);
@@ -170,7 +170,7 @@ void require_capture(Trial& trial, const std::function<void()>& another) {
   REQUIRE_LAW(captured.is_graph(), "{} has ended the capture of its stream", trial.name());
   require_all_on(trial, captured.operations(), stream, /*captured=*/true);
   require_same(trial, trial.results(), before, "captured, and not yet launched");
-  // Host memory that the graph reads is another call's by now, if the launcher keeps any.
+  // If the launcher keeps host memory that the graph reads, another call now overwrites it.
   another();
   trial.set_variables(Contents::kFirst);
   captured.replay(stream);
@@ -183,7 +183,7 @@ void require_capture(Trial& trial, const std::function<void()>& another) {
 
 namespace {
 
-// What a host thread has besides the work that it requests.
+// The state of a host thread besides its requested work.
 struct ThreadsState {
   int device = -1;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
@@ -219,7 +219,7 @@ void require_nothing_changed(const std::string& name, const ThreadsState& before
 void require_errors_returned_by(const std::string& name, const std::function<void()>& set,
                                 const std::function<Answer()>& launch) {
   if (extension().set_error == nullptr) return;
-  constexpr cudaError_t kError = cudaErrorHardwareStackError;  // which no launcher expects
+  constexpr cudaError_t kError = cudaErrorHardwareStackError;  // an error that no launcher handles
   set();
   const ThreadsState before = ThreadsState::now();
   std::size_t calls = 0;
@@ -242,7 +242,7 @@ void require_errors_returned_by(const std::string& name, const std::function<voi
                                  ? fmt::format("launched, its call {} of CUDA", at + 1)
                                  : fmt::format("where {} fails", failed->call);
     require_nothing_changed(name, before, when);
-    if (failed == operations.end()) continue;  // a call that does not come to the device
+    if (failed == operations.end()) continue;  // a call that does not reach the device
     REQUIRE_LAW(answer.error == kError, "{}, {} with {}: answers {}", name, when,
                 cudaGetErrorName(kError), cudaGetErrorName(answer.error));
     REQUIRE_LAW(
@@ -261,7 +261,7 @@ void require_errors_returned(Trial& trial) {
   trial.set(Contents::kFirst, stream);
   ThreadsState before = ThreadsState::now();
   trial.launch(stream, "launched");
-  before.objects = ThreadsState::now().objects;  // what the first call loads stays
+  before.objects = ThreadsState::now().objects;  // objects that the first call loads may stay
   require_nothing_changed(trial.name(), before, "launched for the first time");
   const Results first = trial.results();
   require_errors_returned_by(
@@ -273,11 +273,11 @@ void require_errors_returned(Trial& trial) {
 
 namespace {
 
-// Launches on a stream whose capture has failed: CUDA refuses every call there, on silicon too.
+// Launches on a stream whose capture has failed: CUDA refuses every call there, also on silicon.
 void require_failure_returned(Trial& trial) {
   const Stream stream;
   REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  cudaStreamSynchronize(stream);  // not permitted: the capture is invalid from now on
+  cudaStreamSynchronize(stream);  // not permitted: invalidates the capture
   cudaGetLastError();
   const Answer answer = trial.call().launch(stream);
   const cudaError_t pending = cudaPeekAtLastError();
@@ -371,13 +371,13 @@ void require_promises(const BoundCall& call, const std::vector<std::string>& pro
   const auto relaxed = cudaStreamCaptureModeRelaxed;
   bool launches_kernels = false;
   if (call.takes_stream) {
-    // Of a launcher that ignored the capture, the promises would run.
+    // If a launcher ignored the capture, the promises would execute.
     const Captured legal(stream, relaxed, call.launch);
     const std::string& who = call.contract->launcher();
     for (const lockstepOperation& o : legal.operations())
       REQUIRE_LAW(o.captured, "{}: {} was done while the stream was captured", who, o.call);
     call.contract->require_untouched({__FILE__, __LINE__, who.c_str()});
-    if (legal.nodes() == 0) return;  // no work: cases with some make the same promises
+    if (legal.nodes() == 0) return;  // no work: cases with work make the same promises
     launches_kernels = legal.kernels() > 0;
   }
   for (const std::string& promise : promises) {
@@ -391,8 +391,8 @@ void require_promises(const BoundCall& call, const std::vector<std::string>& pro
     }
     const Captured captured(stream, relaxed, call.launch);
     restore();
-    // Silicon may look where a copy or fill goes, and there is nothing there: the launcher took it
-    // all the same.
+    // Silicon may check the destination of a copy or fill, which is not mapped. The launcher
+    // accepted the arguments all the same.
     const Answer& answer = captured.answer();
     const bool nothing_there =
         !is_simulator() && answer.of_cuda && answer.error == cudaErrorInvalidValue;

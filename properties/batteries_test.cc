@@ -1,5 +1,5 @@
-// The batteries on a launcher that copies, on the simulated GPU: they accept it when it keeps its
-// contract, and find each mistake that launchers make outside of their kernels.
+// The batteries on a copying launcher, on the simulated GPU. They accept it if it keeps its
+// contract, and detect each mistake that launchers make outside of their kernels.
 #include "properties/batteries.h"
 
 #include <cuda_runtime_api.h>
@@ -82,7 +82,7 @@ Status right(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, cudaStrea
   return status_of(do_copy(x, n, y, stream));
 }
 
-// ---- The laws, each on one case; "" where it holds.
+// ---- The laws, each on one case. They return "" if the law holds.
 
 std::string outcome_of(const std::function<void()>& body) {
   const CaseOutcome outcome = run_case(body);
@@ -132,7 +132,7 @@ TEST(Batteries, HaveNothingAgainstALauncherThatKeepsItsContract) {
 
 TEST(Batteries, FindAnotherStream) {
   const Copy on_default = [](auto x, auto n, auto y, auto) { return right(x, n, y, nullptr); };
-  // The copy, and the array that it reads before that is filled.
+  // The race is between the copy and the earlier fill of the array that it reads.
   expect_failure(order_of(on_default), "finding:race",
                  "cudaMemcpyAsync went to the default stream");
   expect_failure(capture_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
@@ -173,7 +173,7 @@ TEST(Batteries, FindALauncherThatCannotBeCaptured) {
   expect_failure(capture_of(allocates), "law", "cannot be captured");
 }
 
-// One whose contract says that it cannot be captured must not be.
+// If a contract states that a launcher cannot be captured, the capture must fail.
 Call<Copy> uncapturable_call(const CopyCase& c) {
   Call<Copy> call = copy_call(c);
   call.capture(Contract::Capture::kRefused);
@@ -256,8 +256,8 @@ TEST(Batteries, FindArgumentsThatAreKeptForTheSameArrays) {
   expect_failure(arguments_of(keeps), "mismatch", "on the same arrays with other arguments");
 }
 
-// What is prepared for one call and used by the next call that comes by: between its calls of CUDA
-// another host thread prepares it for a call of its own.
+// A launcher prepares state for one call that the next call uses. Between its CUDA calls, another
+// host thread prepares the state for its own call.
 TEST(Batteries, FindWhatHostThreadsShareBetweenTheirCalls) {
   static std::atomic<std::int64_t> prepared;
   const Copy shares = [](auto x, auto n, auto y, auto stream) {
@@ -269,7 +269,7 @@ TEST(Batteries, FindWhatHostThreadsShareBetweenTheirCalls) {
     return right(x, std::min<std::int64_t>(n, prepared), y, stream);
   };
   EXPECT_EQ(state_of(shares), "") << "where one thread calls after the other";
-  // Which of a case's arguments differ there follows from the case.
+  // The case determines which of its arguments differ.
   std::string outcome;
   for (int n = 30; n < 40 && outcome.empty(); ++n) {
     CopyCase c;
@@ -311,7 +311,7 @@ TEST(Batteries, FindALauncherWithoutAStreamThatDoesNotWait) {
                  "law", "returns before 1 of its operations are done");
 }
 
-// Copies through memory of the host that a graph reads when it is launched.
+// Copies through host memory that a graph reads when it is launched.
 TEST(Batteries, FindMemoryThatAGraphSharesWithOtherCalls) {
   static std::vector<std::uint32_t> staged(40);
   const Copy stages = [](auto x, auto n, auto y, auto stream) {
@@ -321,7 +321,7 @@ TEST(Batteries, FindMemoryThatAGraphSharesWithOtherCalls) {
     const auto count = static_cast<std::uint32_t>(n);
     if (capturing == cudaStreamCaptureStatusNone) std::fill(staged.begin(), staged.end(), 0);
     staged[0] = count;
-    // The first element, whatever it was, is n: of the call that came last.
+    // The first element becomes n of the most recent call.
     if (const Status status = right(x, n, y, stream); status.error != cudaSuccess) return status;
     return status_of(
         cudaMemcpyAsync(y, staged.data(), sizeof count, cudaMemcpyHostToDevice, stream));
@@ -367,7 +367,7 @@ TEST(Batteries, FindRowsThat32BitsDoNotReach) {
   EXPECT_NE(outcome(copies_in(
                 [](std::int64_t i) { return std::int64_t{static_cast<std::uint32_t>(i)}; })),
             "");
-  // Whose contract has strides must have them tried.
+  // A contract with strides requires the battery for strides.
   expect_failure(outcome_of([&] {
                    battery::require_promises_of<rows_call>(
                        copies_in([](std::int64_t i) { return i; }),
@@ -376,8 +376,8 @@ TEST(Batteries, FindRowsThat32BitsDoNotReach) {
                  "law", "copy_rows has strides, and no battery tries them");
 }
 
-// Copies, and counts the words. Of a long array it copies the first and the last words alone, like
-// a grid that runs only its first and last blocks.
+// Copies and counts words. Of a long array it copies only the first and the last words, like a grid
+// of which only the first and the last blocks run.
 struct Copied {
   std::int64_t words = 0;
   int parts = 0;
@@ -387,7 +387,7 @@ using PartLauncher = Status(const std::uint32_t* x, std::int64_t n, std::uint32_
 using CopyInParts = std::function<PartLauncher>;
 constexpr std::int64_t kBlock = 3;
 
-// begins_there: y's first block holds what it becomes.
+// begins_there: y's first block already holds the expected result.
 template <bool begins_there>
 Call<CopyInParts> parts_call_of(const CopyCase& c) {
   Call<CopyInParts> call("copy_in_parts");
@@ -416,8 +416,8 @@ Call<CopyInParts> parts_call_of(const CopyCase& c) {
 }
 constexpr auto parts_call = parts_call_of<false>;
 
-// `last`: where it takes words to be that begin `at`. `works`: whether it copies at all. `says`:
-// what it reports.
+// `last`: the position of the words that it treats as the last. `works`: whether it copies at all.
+// `says`: what it reports.
 CopyInParts in_parts(std::function<std::int64_t(std::int64_t n)> last,
                      std::function<bool(std::int64_t n, int parts, std::int64_t room)> works,
                      std::function<void(std::int64_t n, Copied&)> says) {
@@ -429,7 +429,7 @@ CopyInParts in_parts(std::function<std::int64_t(std::int64_t n)> last,
           s.error != cudaSuccess)
         return s;
     }
-    // Of a long array nothing lies between its ends.
+    // A long array is not backed by memory between its ends.
     return n <= 2 * kBlock || n > 1000
                ? Status{}
                : status_of(do_copy(x + kBlock, n - 2 * kBlock, y + kBlock, stream));
@@ -460,7 +460,7 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
   EXPECT_EQ(immaterial_of(sound), "");
   EXPECT_EQ(reports_of(sound), "");
 
-  // Ends that 31, 32 bits do not reach, and no work where 32 bits hold none.
+  // Ends beyond 31 and 32 bits, and no work if the length is 0 in 32 bits.
   EXPECT_NE(
       ends_of(in_parts([](std::int64_t at) { return std::int64_t{static_cast<std::uint32_t>(at)}; },
                        always, all)),
@@ -475,11 +475,11 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
           all)),
       "law", "is in the first block of the grid, and not there");
 
-  // A first block whose results are what was there already: the next block does not run.
+  // A first block with results that were already there: the next block does not run.
   EXPECT_EQ(outcome_of([&] { battery::require_far_ends_of<parts_call_of<true>>(sound, kCase); }),
             "");
 
-  // An argument that decides after all: by itself, and together with another.
+  // An argument that affects the results after all: by itself, and together with another.
   expect_failure(
       immaterial_of(in_parts(
           whole, [](std::int64_t, int parts, std::int64_t) { return parts < 1000; }, all)),
@@ -490,7 +490,7 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
           all)),
       "mismatch", "with room:");
 
-  // A report that is left out where there is no work, and one that leaves a member out.
+  // A report that is omitted without work, and one that omits a member.
   expect_failure(reports_of(in_parts(whole, always,
                                      [](std::int64_t n, Copied& c) {
                                        if (n > 0) c = {n, n > kBlock ? 2 : 1};
@@ -500,7 +500,7 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
       reports_of(in_parts(whole, always, [](std::int64_t n, Copied& c) { c.words = n; })), "law",
       "launched: copied is not filled in");
 
-  // Whose contract says so must have it tried.
+  // A contract with this statement requires its battery.
   expect_failure(outcome_of([&] {
                    battery::require_promises_of<parts_call>(sound,
                                                             Promised<parts_call, CopyCase>());
@@ -527,7 +527,7 @@ TEST(Batteries, FindAnErrorThatIsSwallowedOrLeftBehind) {
   expect_failure(state_of(leaves), "law", "leaves cudaErrorStreamCaptureInvalidated pending");
 }
 
-// Two calls of CUDA, which `look` makes a status of.
+// Makes two CUDA calls; `look` makes a status of their results.
 template <class Look>
 Copy in_two_steps(Look look) {
   return [look](auto x, auto n, auto y, auto stream) {
@@ -620,7 +620,7 @@ TEST(Batteries, FindWhatStaysBehind) {
                    cudaThreadExchangeStreamCaptureMode(&mode);
                  })),
                  "law", "the thread has another capture mode");
-  // Of an event that is destroyed unless the copy fails.
+  // Leaks an event if the copy fails.
   const Copy where_it_fails = [](auto x, auto n, auto y, auto stream) {
     cudaEvent_t event;
     if (const Status status = named(cudaEventCreate(&event)); status.error != cudaSuccess)

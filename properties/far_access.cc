@@ -11,10 +11,10 @@ using kernels::LoadPath;
 using kernels::PatternKind;
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::int64_t kApart = 256;  // bytes between the two arrays, and what both are aligned to
+constexpr std::int64_t kApart = 256;  // bytes between the two arrays, and the alignment of both
 
-// The far array's elements from the first that is there on, and behind them, in one piece of
-// memory, the near array: so the near one cannot lie in the far one's empty part.
+// One piece of memory with the backed elements of the far array, followed by the near array. The
+// near array thus cannot be in the unbacked part of the far one.
 struct Arena {
   Bytes contents;
   std::int64_t near = 0;  // bytes in front of the near array
@@ -27,18 +27,18 @@ struct Arena {
   }
 };
 
-// What stands where nothing is written.
+// The value of bytes that are not written.
 constexpr std::uint8_t kUntouched = 0xa5;
 
-// `address` less so many bytes, which may wrap around: nothing there is touched.
+// `address` minus this many bytes, which may wrap around; the result is not accessed.
 template <class P>
 P* below(std::uint8_t* address, std::int64_t bytes) {
   return reinterpret_cast<P*>(reinterpret_cast<std::uintptr_t>(address) -
                               static_cast<std::uintptr_t>(bytes));
 }
 
-// An array of more than `beyond` elements, and at least 2^31, in which the random pattern of this
-// seed takes its first element from at most `kGap` bytes before the end: count, and that element.
+// An array of more than `beyond` elements, and at least 2^31, whose first element in the random
+// pattern of this seed is at most `kGap` bytes before the end. Returns the count and that element.
 constexpr std::int64_t kGap = 1 << 16;
 struct RandomPlace {
   std::int64_t count = 1, index = 0;
@@ -53,7 +53,7 @@ RandomPlace place_near_the_end(std::int64_t factor, std::int64_t beyond, int byt
     if (d <= most && d < count)
       return {static_cast<std::int64_t>(count), static_cast<std::int64_t>(count - d)};
   }
-  return {};  // the hash is smaller than what must be counted
+  return {};  // the hash is smaller than the required count
 }
 
 void judge(const DeviceArray<std::uint8_t>& arena, const Bytes& expected) {

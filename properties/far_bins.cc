@@ -23,7 +23,7 @@ struct Bins {
   std::int64_t first, count;
 };
 
-// Those in which values of values_of() count, and the last.
+// The bins in which values of values_of() count, and the last bin.
 std::vector<Bins> bins_of(const FarBinsCase& c) {
   constexpr std::int64_t kSome = 64;
   std::vector<Bins> parts = {{0, kSome}};
@@ -84,7 +84,7 @@ void counts_in_far_bins(const Histogram& histogram, const FarBinsCase& c) {
                   c.bins, {.block = c.block}, nullptr, on);
     return {status.error, status.message, status.of_cuda};
   });
-  // Silicon may look where the fill goes, and there is nothing there.
+  // Silicon may check the destination of the fill, which is not mapped.
   if (!is_simulator() && captured.answer().of_cuda) return;
   REQUIRE_CUDA(captured.answer());
   const std::vector<Fill> fills = captured.take_fills_out();

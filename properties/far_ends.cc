@@ -1,5 +1,5 @@
-// Batteries about arguments far from the case's own: those that change nothing, those that say how
-// long a call is, and what a launcher says of either.
+// Batteries for arguments far from the case's own: arguments that must not affect the results,
+// arguments that set the length of a call, and a launcher's report on both.
 #include <algorithm>
 #include <optional>
 
@@ -29,10 +29,10 @@ std::string text(const IntegerArgument& argument, Whole value) {
 
 }  // namespace
 
-// ---- Arguments that change nothing.
+// ---- Arguments that must not affect the results.
 
 void require_no_effect_of_immaterial_arguments(Trial& trial, std::uint64_t seed) {
-  constexpr std::size_t kValues = 4;  // of each argument
+  constexpr std::size_t kValues = 4;  // for each argument
   const Contract& contract = *trial.call().contract;
   if (contract.immaterial_arguments().empty()) return;
   const Stream stream;
@@ -63,7 +63,7 @@ void require_no_effect_of_immaterial_arguments(Trial& trial, std::uint64_t seed)
   restore();
 }
 
-// ---- What a launcher says.
+// ---- Reports of a launcher.
 
 void require_reports_filled(Trial& trial, std::uint64_t) {
   const Contract& contract = *trial.call().contract;
@@ -98,18 +98,18 @@ void require_reports_filled(Trial& trial, std::uint64_t) {
   }
 }
 
-// ---- Calls that are very long.
+// ---- Very long calls.
 
 namespace {
 
 constexpr std::size_t kLengthsTried = 5;
-// Of a grid, as many at its begin as at its end; fewer, where the case has no more.
+// Blocks at the begin of the grid, and as many at its end; fewer if the case has no more.
 constexpr std::int64_t kBlocks = 4;
 
-// An array of a call that is longer: of each row the two ends are there.
+// An array of a longer call: both ends of each row are backed by memory.
 class TwoEnds {
  public:
-  // `block`: of what the integer counts, as many as a block of the grid has.
+  // `block`: units of the integer for one block of the grid.
   TwoEnds(const ArrayArgument& array, const Line& line, std::int64_t now, std::int64_t value,
           std::int64_t block)
       : array_(array),
@@ -135,9 +135,9 @@ class TwoEnds {
               static_cast<std::uintptr_t>(array.footprint.before * bytes()));
   }
 
-  // Elements are what they were, or what they are `expected` to become; those of the first and of
-  // the last block have become it. So have the first and the last that become another, unless they
-  // lie in another block.
+  // Elements must hold their old or their `expected` value, and those of the first and of the last
+  // block the `expected` one. So must the first and the last elements whose values differ, unless
+  // they belong to another block.
   void require(const Bytes& expected, const std::string& when) const {
     require_end(expected, 0, when);
     require_end(expected, behind_, when);
@@ -158,7 +158,8 @@ class TwoEnds {
     const auto same = [&](const std::byte* a, const std::byte* b) {
       return std::memcmp(a, b, array_.element_bytes) == 0;
     };
-    std::optional<std::pair<std::int64_t, bool>> edge;  // a place in the row, and whether it is new
+    std::optional<std::pair<std::int64_t, bool>>
+        edge;  // a position in the row, and whether it has the new value
     for (std::int64_t i = 0; i < rows_; ++i) {
       const std::int64_t row = end == 0 ? i : rows_ - 1 - i;
       Bytes now(static_cast<std::size_t>(size_));
@@ -186,7 +187,7 @@ class TwoEnds {
       }
       if (edge) break;
     }
-    // Where the block at the end leaves its elements as they were, the edge may be of a block that
+    // If the block at the end leaves its elements unchanged, the edge may belong to a block that
     // did not run.
     const std::int64_t of_block = end == 0 ? of_first_ : of_last_;
     const bool may_be_missing = of_block > 0 && edge && edge->first >= of_block;
@@ -202,12 +203,12 @@ class TwoEnds {
   FarArray far_;
 };
 
-// Lengths that take blocks past 16 bits, elements and bytes past 31 and 32, and the longest. Those
-// whose low 32 bits are less than a block, or little more, come first. The others follow in an
-// order that the seed decides.
+// Lengths at which blocks exceed 16 bits, and elements and bytes exceed 31 and 32 bits, and the
+// largest length. Lengths whose low 32 bits are less than a block, or slightly more, are first. The
+// seed orders the others.
 std::vector<std::int64_t> lengths(const Contract& contract, const Lengthening& l, std::int64_t now,
                                   std::uint64_t seed) {
-  Whole widest = 1;  // bytes of a row for one more
+  Whole widest = 1;  // bytes of a row per unit
   Whole longest = (l.most - now) / l.period;
   for (const Line& line : l.lines) {
     const Whole bytes = static_cast<Whole>(line.each) *
@@ -219,7 +220,7 @@ std::vector<std::int64_t> lengths(const Contract& contract, const Lengthening& l
   std::vector<std::int64_t> all, others;
   const auto add = [&](std::vector<std::int64_t>& to, Whole periods) {
     const Whole value = now + periods * l.period;
-    // Both ends are apart, with a page between them.
+    // The two ends must be separate, with a page between them.
     if (periods < 1 || periods > longest || periods * l.period < 2 * now + (kBit << 16)) return;
     const auto length = static_cast<std::int64_t>(value);
     if (std::ranges::find(all, length) == all.end() &&
@@ -252,7 +253,7 @@ void require_far_ends(Trial& trial, std::uint64_t seed) {
   for (const Lengthening& l : contract.lengthenings()) {
     const IntegerArgument& integer = contract.integer_named(l.integer);
     const auto now = static_cast<std::int64_t>(integer.get());
-    if (now < 2 * l.block) continue;  // a block has all of it
+    if (now < 2 * l.block) continue;  // one block processes all of it
     const Results expected = trial.run(Contents::kFirst, stream, "launched");
     const std::vector<std::int64_t> values = lengths(contract, l, now, mix(++seed));
     for (std::size_t k = 0; k < std::min(values.size(), kLengthsTried); ++k) {

@@ -20,7 +20,7 @@ using kernels::HistogramPlan;
 using kernels::HistogramShape;
 using Count = unsigned long long;
 
-// Bins that the shared memory of one block can hold on the device, by its own account: 32 bits a
+// The bins that the shared memory of one block can hold, by the device's properties: 32 bits per
 // bin.
 std::int64_t bins_a_block() {
   return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin /
@@ -29,15 +29,15 @@ std::int64_t bins_a_block() {
 
 constexpr int kPortableCluster = 8, kMaxCluster = 16;  // blocks
 
-// Where the elements lie, relative to the bins.
+// The distribution of the elements relative to the bins.
 enum class Spread : std::uint8_t {
-  kUniform,  // in and a little out of range, evenly
-  kInRange,  // in range, evenly
+  kUniform,  // in range and slightly outside, uniform
+  kInRange,  // in range, uniform
   kSkewed,   // in range, the first bins far more often
   kOneBin,   // all equal
   kBelow,    // all below 0, down to the least int
   kAbove,    // all past the last bin, up to the greatest int
-  kEdges,    // -1, 0, bins - 1 and bins, evenly
+  kEdges,    // -1, 0, bins - 1 and bins, equally often
 };
 
 struct HistogramCase {
@@ -58,19 +58,17 @@ struct HistogramCase {
     fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"automatic", kAutomatic}}, 4096,
               kMax);
   }
-  // A path is asked for what it can hold; what it cannot hold is another case type's matter.
+  // Limits the case to the capacity of its path; another case type tests its excess.
   void normalise() {
     if (n > 1 << 13)
-      max_blocks =
-          1 << 16;  // one block and ten thousand elements show nothing that a thousand do not
+      max_blocks = 1 << 16;  // for one block, a thousand elements test as much as ten thousand
     if (n > 1 << 13 && block < 32) block = 32;
     if (path == HistogramPath::kGlobal || steps() <= kMaxSteps) return;
-    block =
-        std::max(block, 33);  // alone, a thread clears and hands over thousands of bins one by one
+    block = std::max(block, 33);  // a single thread clears and flushes thousands of bins one by one
     if (steps() > kMaxSteps) max_blocks = std::min(max_blocks, 5);
   }
-  // Rounds of a block's threads over its bins, of all blocks: each clears them once, and hands them
-  // over at least once.
+  // The rounds of a block's threads over its bins, summed over blocks: each block clears its bins
+  // once and flushes them at least once.
   std::int64_t steps() const {
     const std::int64_t blocks = std::clamp<std::int64_t>((n - 1) / block + 1, 1, max_blocks),
                        handed_over = n / blocks / std::max<std::int64_t>(flush_after, block) + 1;
@@ -82,8 +80,7 @@ struct HistogramCase {
                            kHigh = std::numeric_limits<int>::max();
     std::vector<int> v(n);
     for (std::int64_t i = 0; i < n; ++i) {
-      const std::uint64_t r =
-          mix(mix(seed) + static_cast<std::uint64_t>(i));  // element i does not depend on n
+      const std::uint64_t r = mix(mix(seed) + static_cast<std::uint64_t>(i));  // independent of n
       const auto within = [&](std::int64_t low, std::int64_t high) {
         return static_cast<int>(
             low + static_cast<std::int64_t>(r % static_cast<std::uint64_t>(high - low + 1)));
@@ -113,7 +110,7 @@ struct HistogramCase {
     return launch(histogram, values());
   }
 
-  static constexpr std::int64_t kMax = 70000;  // past what 16 bits count
+  static constexpr std::int64_t kMax = 70000;  // more than 16 bits count
   static constexpr std::int64_t kMaxSteps = 1 << 14;
   using Paths = std::initializer_list<Named<HistogramPath>>;
   static void fields_of(HistogramCase& c, FieldVisitor& field, const Paths& paths,
@@ -143,8 +140,8 @@ struct HistogramCase {
   }
 };
 
-// The cluster path; clusters of 16 blocks have a law of their own, since not every device lets them
-// be.
+// The cluster path. Clusters of 16 blocks have a separate law, because not every device allows
+// them.
 struct ClusterHistogramCase : HistogramCase {
   static void fields(ClusterHistogramCase& c, FieldVisitor& field) {
     fields_of(c, field, {{"cluster", HistogramPath::kCluster}}, 4096, 1 << 14);
@@ -156,7 +153,7 @@ struct ClusterHistogramCase : HistogramCase {
   }
 };
 
-// Numbers of bins around what each path can hold.
+// Numbers of bins near the capacity of each path.
 struct CapacityHistogramCase : HistogramCase {
   static void fields(CapacityHistogramCase& c, FieldVisitor& field) {
     using enum HistogramPath;
@@ -176,12 +173,12 @@ struct CapacityHistogramCase : HistogramCase {
     if (around > 0 && cluster != 0) cluster = 0;
     HistogramCase::normalise();
   }
-  // Bins is what a cluster of this many blocks holds, plus excess; 0: bins stays as it was drawn.
+  // bins becomes the capacity of a cluster of this many blocks, plus excess; 0: bins stays as drawn
   int around = 0;
   int excess = 0;
 };
 
-// A case of moderate size, since it runs once a schedule.
+// A case of moderate size, because it runs once per schedule.
 struct ScheduledHistogramCase : HistogramCase {
   static void fields(ScheduledHistogramCase& c, FieldVisitor& field) {
     using enum HistogramPath;
@@ -189,8 +186,8 @@ struct ScheduledHistogramCase : HistogramCase {
   }
 };
 
-// What batteries launch: every path that the device has, fewer bins than 48 KB of a block's shared
-// memory hold and more, elements that repeat.
+// The cases of the batteries: every path of the device, fewer and more bins than 48 KB of a block's
+// shared memory hold, and elements that repeat.
 struct LaunchedHistogramCase : HistogramCase {
   int more_bins = 0;
   std::int64_t period = 0;
@@ -209,8 +206,8 @@ struct LaunchedHistogramCase : HistogramCase {
     if (path == HistogramPath::kCluster && device_properties().max_cluster_blocks < 2)
       path = HistogramPath::kShared;
     if (path == HistogramPath::kCluster && cluster == 16)
-      cluster = 8;  // which not every device lets be
-    // One of the field's own values, or the case could not be replayed.
+      cluster = 8;  // which not every device allows
+    // A value of the field's domain, so that the case can be replayed.
     while (path == HistogramPath::kShared && more_bins > bins_a_block() - 300)
       more_bins -= kBinsOf48KB;
     if (more_bins > 0) n = std::min<std::int64_t>(n, 300);
@@ -235,8 +232,7 @@ struct SplitHistogramCase : HistogramCase {
   }
 };
 
-// Elements that repeat: memory holds one period of them, so that there can be more than memory
-// holds.
+// Elements that repeat: memory holds one period of them, so that their number can exceed memory.
 struct PeriodicHistogramCase : HistogramCase {
   std::int64_t period = 1;
   static void fields(PeriodicHistogramCase& c, FieldVisitor& field) {
@@ -266,8 +262,8 @@ std::vector<Count> expected(const std::vector<int>& values, std::int64_t bins) {
   return {counts.begin(), counts.end()};
 }
 
-// What the launcher is called with, and its contract. `contents` are of values, and with a period
-// `n` may be more.
+// The launcher's call for the case, with its contract. `contents` are those of values; with a
+// period, `n` may be larger.
 Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements,
                           std::function<std::vector<int>()> contents,
                           std::int64_t repeats_after = 0, HistogramPlan* plan = nullptr) {
@@ -284,11 +280,11 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements,
   call.choice("path", HistogramPath::kGlobal, path);
   call.reads(cudaDevAttrComputeCapabilityMajor);
   call.reads(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  call.reads(cudaDevAttrMultiProcessorCount);  // which hold a cluster, or do not
+  call.reads(cudaDevAttrMultiProcessorCount);  // which may or may not hold a cluster
   call.integer("n", {0, kMax}, n);
   if (repeats_after > 0 && repeats_after <= elements) call.reaches_no_further("n");
   if (c.path == HistogramPath::kCluster) {
-    // Whether the largest clusters can be resident is the device's to say.
+    // Only the device decides whether the largest clusters can be resident.
     const Whole a_block = bins_a_block();
     call.integer("bins",
                  {.least = 1,
@@ -308,18 +304,18 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements,
   constexpr Whole kLongest = std::numeric_limits<std::int64_t>::max();
   Range periods = {0, kLongest};
   if (repeats_after > 0)
-    periods.here = {repeats_after, kLongest};  // there are not more elements than a period's
+    periods.here = {repeats_after, kLongest};  // there are no more elements than in a period
   call.integer("period", periods, shape.period);
   call.input("values", values,
              {.count = repeats_after > 0 ? std::min(repeats_after, elements) : elements},
              {c.values_offset, c.poison}, std::move(contents));
   call.output<Count>("counts", counts, {.count = c.bins}, {c.counts_offset, c.poison});
   call.apart("counts", "values");
-  // Values that take no longer than the case's own.
+  // Values with which a call takes no longer than the case.
   constexpr Whole kBit = 1;
   std::vector<Whole> paths = {0, static_cast<Whole>(HistogramPath::kGlobal)};
   if (c.bins <= bins_a_block()) paths.push_back(static_cast<Whole>(HistogramPath::kShared));
-  // Of one block what one block holds fits any cluster.
+  // Bins that fit one block fit any cluster.
   if (c.bins <= bins_a_block() && device_properties().max_cluster_blocks >= kPortableCluster)
     paths.push_back(static_cast<Whole>(HistogramPath::kCluster));
   call.immaterial("path", paths);
@@ -427,7 +423,7 @@ void paths_agree(const Histogram& histogram, const HistogramCase& c) {
   }
 }
 
-// Element i is values[i mod period]: whole periods, and part of one.
+// Element i is values[i mod period]: whole periods, and a part of one.
 void of_a_period_repeated_multiplies(const Histogram& histogram, const PeriodicHistogramCase& c) {
   PeriodicHistogramCase one = c;
   one.n = c.period;
@@ -452,11 +448,11 @@ void of_a_period_in_clusters_multiplies(const Histogram& histogram,
   of_a_period_repeated_multiplies(histogram, clusters);
 }
 
-// One block, or cluster, counts no more elements than it may before it hands them over: of a single
-// bin, each time with an atomic operation more than when it does so once.
+// One block, or cluster, must not count more elements than allowed before it flushes. With a single
+// bin, each flush adds one atomic operation, which the counters show.
 void hands_its_counts_over_in_time(const Histogram& histogram, const PeriodicHistogramCase& c) {
   require_capability({Capability::kSimulator});
-  const ScheduleScope in_order(0);  // others execute an instruction for some lanes after others
+  const ScheduleScope in_order(0);  // others may execute an instruction separately for some lanes
   PeriodicHistogramCase one = c;
   one.n = c.n % 4096 + 1, one.bins = 1, one.max_blocks = 1, one.cluster = 2;
   for (const HistogramPath path : {HistogramPath::kShared, HistogramPath::kCluster}) {
@@ -486,8 +482,8 @@ void hands_its_counts_over_in_time(const Histogram& histogram, const PeriodicHis
   }
 }
 
-// A block, or a cluster, that counts more elements in a bin than 16 bits do, and comes to elements
-// with such numbers. A period of 0 elements is none.
+// A block, or a cluster, that counts more elements in a bin than 16 bits hold, and processes
+// elements with such indices. A period of 0 elements means none.
 void counts_past_16_bits(const Histogram& histogram, const HistogramCase& c, bool periodic) {
   constexpr std::size_t kPast16Bits = (1 << 16) + 100;
   HistogramCase one = c;
@@ -515,7 +511,7 @@ void counts_a_period_past_16_bits(const Histogram& histogram, const PeriodicHist
   counts_past_16_bits(histogram, c, true);
 }
 
-// The capacity that the launcher returns for each path, with clusters and without.
+// Checks the capacity that the launcher returns for each path, with clusters and without.
 void capacity_is_what_paths_hold(const Histogram&, const NoFields&) {
   const auto capacity = [](HistogramPath path, int cluster) {
     std::int64_t bins = -1;
@@ -536,8 +532,8 @@ void capacity_is_what_paths_hold(const Histogram&, const NoFields&) {
     REQUIRE_LAW(capacity(path, 1) >= std::int64_t{1} << 40, "path {} holds any number", int(path));
 }
 
-// The launcher asks the device in each call: on one that says that it has less, or no clusters, it
-// answers for that one.
+// The launcher must query the device in each call. If the device reports less memory, or no
+// clusters, the call must use that.
 void asks_the_device_in_each_call(const Histogram& histogram, const NoFields&) {
   require_capability({Capability::kSimulator});
   const auto counts = DeviceArray<Count>::output("counts", 100, {});
@@ -574,8 +570,7 @@ void counts_past_31_bits(const Histogram& histogram, const HugeHistogramCase& c)
   of_a_period_repeated_multiplies(histogram, c);
 }
 
-// All in one bin: more than 32 bits count, in the result and, if they were not handed over, in a
-// block.
+// All elements in one bin: more than 32 bits count in the result and, without flushes, in a block.
 void counts_past_32_bits_in_one_bin(const Histogram& histogram, const HugeHistogramCase& c) {
   HugeHistogramCase one = c;
   one.n = (std::int64_t{1} << 32) + 1000003, one.period = 1,
@@ -605,8 +600,8 @@ void takes_the_first_path_that_holds_the_bins(const Histogram& histogram,
            (path == HistogramPath::kShared && c.bins <= a_block) ||
            (path == HistogramPath::kCluster && cluster > 1 && c.bins <= a_block * cluster);
   };
-  // Whether the largest clusters can be resident with all their memory is the device's to say: then
-  // a refusal, or the next path, is right too.
+  // Only the device decides whether the largest clusters can be resident with all their memory. If
+  // they cannot, a refusal or the next path is correct, too.
   const bool certain =
       c.bins <= a_block * std::min(device_properties().max_cluster_blocks, 8) && c.cluster != 16;
   HistogramPlan plan;
@@ -647,15 +642,15 @@ void takes_the_first_path_that_holds_the_bins(const Histogram& histogram,
   REQUIRE_BITWISE_EQUAL(call.take<Count>("counts"), expected(c.values(), c.bins));
 }
 
-// Every plan that the device has is chosen, by the least number of bins that asks for it and by the
-// greatest. Without elements a plan is all that a call makes. Whether the largest clusters can be
-// resident is the device's to say: they are chosen by themselves exactly where they are granted to
-// who asks for them.
+// Every plan that the device supports must be chosen, by the least and by the greatest number of
+// bins for it. Without elements, a call only makes a plan. Only the device decides whether the
+// largest clusters can be resident: kAutomatic must choose them exactly if an explicit request
+// succeeds.
 void chooses_each_plan(const Histogram& histogram, const ScheduledHistogramCase& c) {
   const std::int64_t a_block = bins_a_block();
   const auto planned = [&](HistogramPath path, int cluster, std::int64_t bins,
                            HistogramPlan& plan) {
-    // As many bins as there are, whose memory nobody touches.
+    // The full number of bins; their memory is never accessed.
     const Stream stream;
     auto* const counts = reinterpret_cast<Count*>(std::uintptr_t{1} << 44);
     Answer answer;
@@ -693,14 +688,14 @@ void chooses_each_plan(const Histogram& histogram, const ScheduledHistogramCase&
   require_plan(std::int64_t{1} << 33, {HistogramPath::kGlobal, 1});
 }
 
-// A block's whole shared memory in bins, one bin fewer and one more, and the same of a cluster of
-// 2: each asked for and left to the launcher.
+// Bins for a block's whole shared memory, one fewer and one more, and the same for a cluster of 2.
+// Each path is requested explicitly, and chosen by the launcher.
 void fills_shared_memory_to_the_last_bin(const Histogram& histogram,
                                          const ScheduledHistogramCase& c) {
   CapacityHistogramCase full;
   static_cast<HistogramCase&>(full) = c;
   full.cluster = 0;
-  full.max_blocks = 1;  // or one cluster: each more hands over all bins once more
+  full.max_blocks = 1;  // or one cluster: each more would flush all bins again
   for (const int blocks : {1, 2}) {
     if (blocks > device_properties().max_cluster_blocks)
       continue;  // then the global path takes over

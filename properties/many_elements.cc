@@ -15,7 +15,7 @@ using kernels::StagingLaunchers;
 
 constexpr std::int64_t kPastInt = std::int64_t{1} << 31, kPastUnsigned = std::int64_t{1} << 32;
 constexpr std::int64_t kWindow = 1 << 16;  // elements
-// Of the grid where the simulated GPU runs a part of it, fewer than a window's worth at either end.
+// Blocks that the simulated GPU runs: fewer than a window's elements at each end.
 constexpr std::uint64_t kBlocks = 8;
 constexpr std::int64_t kLeastWritten = 32;
 
@@ -23,9 +23,9 @@ struct ManyCase {
   std::int64_t more = 0;  // elements beyond 2^31, and more than a window
   int block = 256;
   std::uint64_t seed = 0;
-  // Elements that the grid covers before it strides on, where it does so once; 0: all of them.
+  // The elements that the grid covers in one turn, if it makes two; 0: all of them.
   std::int64_t span = 0;
-  // Elements, where not 0: whole blocks of an element for each thread, or of several.
+  // The number of elements, if not 0: whole blocks with one or several elements per thread.
   std::int64_t exactly = 0;
   static void fields(ManyCase& c, FieldVisitor& field) {
     field("more", c.more, one_of<std::int64_t>({2 * kWindow + 3, 3'000'003}));
@@ -46,7 +46,7 @@ struct ManyCase {
   unsigned blocks_of(int each) const {
     return static_cast<unsigned>(n() / (std::int64_t{each} * block));
   }
-  // The same with so many elements for each thread that the grid counts more than 31 bits hold.
+  // The same with so many elements per thread that the grid counts more than 31 bits hold.
   ManyCase in_two_turns(int items) const {
     ManyCase c = *this;
     const std::int64_t batch = std::int64_t{items} * block;
@@ -65,7 +65,7 @@ struct ManyCase {
                            (i >= middle() - kWindow / 2 && i < middle() + kWindow / 2);
     return in_window ? static_cast<std::uint32_t>(mix(seed + static_cast<std::uint64_t>(i))) : 0;
   }
-  // Where stretches of `kWindow` begin: those of the windows, and some between them.
+  // The begins of stretches of `kWindow` elements: the windows, and some between them.
   std::vector<std::int64_t> stretches() const {
     std::vector<std::int64_t> begin = {0, n() - kWindow};
     if (!is_simulator() || span != 0) begin.push_back(middle() - kWindow / 2);
@@ -77,8 +77,7 @@ struct ManyCase {
   }
 };
 
-// Input and output of n elements of T, and room for the guards of neither: who writes past an end
-// is another law's matter.
+// Input and output of n elements of T, without guards: another law tests writes past the end.
 template <class T>
 struct Line {
   template <class Value>
@@ -99,14 +98,15 @@ struct Line {
   const T* in() const { return reinterpret_cast<const T*>(x.data()); }
   T* out() const { return reinterpret_cast<T*>(y.data()); }
 
-  // Nothing is in the output, as far as it is looked at.
+  // Clears the output, as far as it is checked.
   void forget(const ManyCase& c) {
     if (!is_simulator()) return y.fill(0, y.size());
     for (const std::int64_t begin : c.stretches())
       y.fill(static_cast<std::size_t>(begin) * sizeof(T), kWindow * sizeof(T));
   }
 
-  // The result is expected(i) in every stretch, or, where part of a grid has run, nothing.
+  // The result must be expected(i) in every stretch or, if only a part of the grid has run,
+  // unwritten.
   template <class Expected>
   void require(const ManyCase& c, Expected&& expected) const {
     for (const std::int64_t begin : c.stretches()) {
@@ -131,7 +131,7 @@ struct Line {
   SparseArray x, y;
 };
 
-// Of two lines of elements of `bytes`, with some to spare.
+// Requires memory for two lines of elements of `bytes`, and a margin.
 void require_room(const ManyCase& c, std::int64_t bytes) {
   require_capability(
       {Capability::kGlobalBytes, static_cast<std::uint64_t>(2 * bytes * c.n() + 2 * kPastInt)});
@@ -144,7 +144,7 @@ void gathers_and_scatters_them(const MemoryAccess& access, const ManyCase& c) {
   require_capability({Capability::kGlobalBytes, kRoom});
   const auto byte = [&](std::int64_t i) { return static_cast<std::uint8_t>(c.word(i)); };
   Line<std::uint8_t> line(c, byte);
-  for (const int lanes : {32, 31}) {  // whole blocks as plain copies, and not
+  for (const int lanes : {32, 31}) {  // with and without whole blocks as plain copies
     const kernels::AccessPattern pattern = {.lanes = lanes};
     const auto expected = [&](std::int64_t i) {
       return i % 32 < lanes ? byte(i) : SparseArray::kUntouched;
@@ -163,7 +163,7 @@ void gathers_and_scatters_them(const MemoryAccess& access, const ManyCase& c) {
 void differentiate(const Stencil& stencil, const ManyCase& c) {
   const SampledBlocks sampled(kBlocks);
   require_room(c, sizeof(float));
-  // Any of [-1, 1).
+  // Any value of [-1, 1).
   const auto value = [&](std::int64_t i) {
     return static_cast<float>(static_cast<std::int32_t>(c.word(i))) * 0x1p-31f;
   };
@@ -206,18 +206,18 @@ void maps_them(const StagingLaunchers& staging, const ManyCase& c) {
   map(staging, c.in_two_turns(kernels::kStagingItems));
 }
 
-// A matrix of few columns, or of few rows: the rows of what becomes of it, or its own, lie so far
-// apart that a few of them take 31 bits. Blocks walk down columns that are longer than a grid.
+// A matrix of few columns, or of few rows: the rows of the result, or of the input, are so far
+// apart that a few of them exceed 31 bits. Blocks stride down columns that are longer than a grid.
 void transpose_matrix(const StagingLaunchers& staging, const ManyCase& c, bool tall) {
-  // A column is 32 turns of a grid long, of 65,535 blocks with 64 rows each, and then some rows of
-  // the first block.
+  // A column takes 32 turns of a grid of 65,535 blocks with 64 rows each, and then some rows of the
+  // first block.
   constexpr std::int64_t kFew = 33, kLong = std::int64_t{32} * 65535 * 64 + 37;
   constexpr std::uint64_t kBytes = kFew * kLong * sizeof(std::uint32_t);
   require_capability({Capability::kGlobalBytes, 2 * kBytes + 2 * kPastInt});
   const SampledBlocks sampled(kBlocks);
   const std::int64_t rows = tall ? kLong : kFew, columns = tall ? kFew : kLong;
   SparseArray x("x", kBytes), y("y", kBytes);
-  // Both ends of each short line: the others are 0, or not looked at.
+  // Both ends of each short line; other elements are 0, or are not checked.
   constexpr std::int64_t kEnd = 40;
   const auto word = [&](std::int64_t i, std::int64_t j) {
     return static_cast<std::uint32_t>(mix(c.seed + static_cast<std::uint64_t>(i * columns + j)));
@@ -257,7 +257,7 @@ void transposes_them(const StagingLaunchers& staging, const ManyCase& c) {
   transpose_matrix(staging, c, /*tall=*/true);
 }
 
-// The simulated GPU needs memory for more than the lines: `bytes` for an element of both.
+// The simulated GPU needs memory besides the lines: `bytes` for one element of both.
 void require_lines(const ManyCase& c, std::int64_t bytes) {
   require_capability(
       {Capability::kGlobalBytes, static_cast<std::uint64_t>(bytes * c.n() + 2 * kPastInt)});
@@ -273,7 +273,7 @@ void exchanges_them(const Shuffle& shuffle, const ManyCase& drawn) {
   REQUIRE_CUDA(shuffle.of<unsigned>().warp_collective(
       kernels::WarpCollective::kBroadcast, line.in(), line.out(), 32, 3, shape, nullptr));
   line.require(c, [&](std::int64_t i) { return c.word(i / 32 * 32 + 3); });
-  // Lane and warp of half as many threads.
+  // Lane and warp, for half as many threads.
   line.forget(c);
   REQUIRE_CUDA(shuffle.lane_and_warp(
       line.out(), {.block = dim3(static_cast<unsigned>(c.block)), .blocks = c.blocks_of(2)},
@@ -314,7 +314,7 @@ void shares_them(const MemorySpaces& spaces, const ManyCase& drawn) {
   });
 }
 
-// Images of 256 bytes, of a tensor of one box: their number is small, and their bytes are many.
+// Images of 256 bytes of a tensor with one box: few images, but many bytes.
 void copies_them(const TensorCopy& copies, const ManyCase& drawn) {
   require_capability({Capability::kTensorCopies});
   const SampledBlocks sampled(kBlocks);

@@ -14,10 +14,10 @@ namespace {
 using kernels::HistogramPath;
 using Count = unsigned long long;
 
-// No multiple of 2^31 or 2^32 is within kEnds of a multiple of the period: with either less, an
-// element has another place.
+// No multiple of 2^31 or 2^32 is within kEnds of a multiple of the period. If an index is too small
+// by either, its element has another place in the period.
 constexpr std::int64_t kPeriod = 1'000'003, kElements = (std::int64_t{1} << 32) + 300'007;
-constexpr std::int64_t kEnds = 1 << 14;  // elements at either end; more than kBlocks have
+constexpr std::int64_t kEnds = 1 << 14;  // elements at either end; more than kBlocks blocks have
 constexpr std::uint64_t kBlocks = 8;
 
 std::vector<int> values() {

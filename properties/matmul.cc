@@ -19,13 +19,13 @@ using kernels::MatmulVariant;
 using kernels::MatrixView;
 using ConstMap = Eigen::Map<const reference::RowMajorF>;
 
-// Streams of make_values(): one an array.
+// Streams of make_values(): one per array.
 enum Stream : std::uint64_t { kA, kB, kOther };
 
-// Equal as numbers, and NaN where the other is NaN.
+// Equal as numbers, or both NaN.
 bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// A dense matrix with `gap` elements of NaN, which nothing may use, between its rows.
+// A dense matrix with `gap` NaN elements between its rows, which a kernel must not use.
 std::vector<float> spread(const std::vector<float>& dense, std::int64_t rows, std::int64_t columns,
                           int gap) {
   const std::int64_t stride = columns + gap;
@@ -48,7 +48,7 @@ int block_side(MatmulVariant variant) {
   return variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;
 }
 
-constexpr std::int64_t kMax = 160;  // of each of m, n, k: several tiles of every size, and quick
+constexpr std::int64_t kMax = 160;  // for each of m, n, k: several tiles of every size, and quick
 const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex,
                                            ValueKind::kUniform,       ValueKind::kMixed,
                                            ValueKind::kWide,          ValueKind::kSpecial};
@@ -87,8 +87,7 @@ struct MatmulCase {
     field("a_values", c.a_values, values_of(values));
     field("b_values", c.b_values, values_of(values));
   }
-  // At most two sides are long: a product of three long ones is most of a run's time and shows
-  // nothing new.
+  // At most two sides are long: three long sides would dominate a run's time and test nothing new.
   void normalise() {
     constexpr std::int64_t kLong = 80;
     if (m > kLong && n > kLong && k > kLong) k = kLong;
@@ -98,8 +97,8 @@ struct MatmulCase {
   std::vector<float> a() const { return make_values<float>(a_values, m * k, kA); }
   std::vector<float> b() const { return make_values<float>(b_values, k * n, kB); }
 
-  // Launches the implementation on device memory under the case's contract; dense operands in,
-  // dense m x n result out. The elements between the rows of C must come back as they were.
+  // Launches the implementation on device memory under the case's contract. Dense operands in,
+  // dense m x n result out. The elements between the rows of C must be unchanged.
   std::vector<float> launch(const Matmul& matmul, const std::vector<float>& a,
                             const std::vector<float>& b) const;
   std::vector<float> launch(const Matmul& matmul) const { return launch(matmul, a(), b()); }
@@ -131,8 +130,8 @@ struct SquareMatmulCase : MatmulCase {
   void normalise() { n = k = m; }
 };
 
-// Sizes too large for the reference: sides up to 2,048, no more than 2^20 elements of C, and no
-// more than 2^22 products.
+// Sizes too large for the reference: sides up to 2,048, at most 2^20 elements of C, and at most
+// 2^22 products.
 struct LargeMatmulCase : MatmulCase {
   static void fields(LargeMatmulCase& c, FieldVisitor& field) {
     fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform},
@@ -146,7 +145,7 @@ struct LargeMatmulCase : MatmulCase {
  private:
   static constexpr auto kSides = {1l,   31l,  32l,   33l,   64l,   65l,  128l,
                                   333l, 512l, 1023l, 1025l, 2047l, 2048l};
-  // `side`, or the longest one that `most` still allows.
+  // `side`, limited to the longest that `most` allows.
   static std::int64_t longest(std::int64_t side, std::int64_t most) {
     return side <= most ? side : *std::prev(std::ranges::upper_bound(kSides, most));
   }
@@ -160,19 +159,19 @@ struct HugeMatmulCase : LargeMatmulCase {
   void normalise() {}
 };
 
-// A case of moderate size, since it runs once a schedule.
+// A case of moderate size, because it runs once per schedule.
 struct ScheduledMatmulCase : MatmulCase {
   static void fields(ScheduledMatmulCase& c, FieldVisitor& field) {
     fields_of(c, field, kAnyValues, sizes(0, 48));
   }
 };
 
-// Columns of a block.
+// The columns of a block.
 std::int64_t side_of_tile(MatmulVariant variant) {
   return variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;
 }
 
-// What the launcher is called with, and its contract; dense contents.
+// The launcher's call for the case, with its contract; dense contents.
 template <class A, class B>
 Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
   Call<Matmul> call("matmul");
@@ -181,7 +180,7 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
       call.arguments(c.variant, MatrixView<const float>{nullptr, c.m, c.k, a_stride},
                      MatrixView<const float>{nullptr, c.k, c.n, b_stride},
                      MatrixView<float>{nullptr, c.m, c.n, c_stride});
-  // So many rows can be addressed; of a matrix without columns, any number.
+  // The number of addressable rows; any number for a matrix without columns.
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   const auto rows = [](std::int64_t columns, std::int64_t stride) {
     return columns == 0 ? kAny : kAny / 4 / stride;
@@ -196,8 +195,8 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
   call.integer("a.stride", strides(c.m, c.k), a.stride);
   call.integer("b.stride", strides(c.k, c.n), b.stride);
   call.integer("c.stride", strides(c.m, c.n), product.stride);
-  // From the first element to the last; what stands between the last row's end and its stride
-  // belongs to nobody.
+  // The elements from the first to the last; those between the end of the last row and its stride
+  // are not part of the matrix.
   const auto count = [](std::int64_t rows, std::int64_t columns, std::int64_t stride) {
     return rows == 0 || columns == 0 ? 0 : (rows - 1) * stride + columns;
   };
@@ -224,7 +223,7 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
                    [&b = b, &product = product, b_stride, c_stride, n = c.n](std::int64_t value) {
                      b.stride = b_stride + (value - n), product.stride = c_stride + (value - n);
                    });
-  // Of as many elements that 32 bits hold none of them.
+  // A number of elements that wraps to 0 in 32 bits.
   const auto sides = [&a = a, &b = b, &product = product](std::int64_t m, std::int64_t n,
                                                           std::int64_t k) {
     a.rows = product.rows = m, b.columns = product.columns = b.stride = product.stride = n;
@@ -236,7 +235,7 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
     call.promise("a:65536x65536", [sides] { sides(k16Bits, 1, k16Bits); });
     call.promise("b:65536x65536", [sides] { sides(1, k16Bits, k16Bits); });
   }
-  // Of a single row: as wide as a grid may be.
+  // For a single row: as wide as a grid may be.
   if (c.m > 0 && c.n > 0 && c.k > 0)
     call.together("columns_of_a_row", Whole{tile} * std::numeric_limits<int>::max(),
                   [sides](std::int64_t n) { sides(1, n, 1); });
@@ -266,7 +265,7 @@ reference::Bounded expected(const MatmulCase& c, const std::vector<float>& a,
   return reference::matmul(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n));
 }
 
-// Within its bound, and then bit for bit what the declared chain gives.
+// The result must be within its bound and, bit for bit, that of the declared chain.
 void matches_its_reference(const Matmul& matmul, const MatmulCase& c) {
   const std::vector<float> a = c.a(), b = c.b(), product = c.launch(matmul, a, b);
   REQUIRE_WITHIN_BOUND(product, expected(c, a, b), c.where());
@@ -292,7 +291,7 @@ void keeps_its_roundings(const Matmul& matmul, const ScheduledMatmulCase& c) {
   matmul_roundings().require(found, actual);
 }
 
-// Columns past 31 and 32 bits, of few rows, whose first and last blocks run.
+// Columns past 31 and 32 bits, with few rows; only the first and last blocks run.
 void covers_far_columns(const Matmul& matmul, const ScheduledMatmulCase& c) {
   require_capability({Capability::kSimulator});
   for (const MatmulVariant variant : {MatmulVariant::kGlobal, MatmulVariant::kTiled8,
@@ -306,8 +305,8 @@ void covers_far_columns(const Matmul& matmul, const ScheduledMatmulCase& c) {
   }
 }
 
-// So many rows that a grid's blocks take `turns` turns at them, the last one at three rows; one
-// column wide.
+// A matrix of one column, with so many rows that a grid's blocks take `turns` turns over them; the
+// last turn has three rows.
 ScheduledMatmulCase beyond_the_grid(const ScheduledMatmulCase& c, MatmulVariant variant,
                                     std::int64_t turns, std::int64_t k) {
   constexpr std::int64_t kMostRowsOfBlocks = 65535;
@@ -315,7 +314,7 @@ ScheduledMatmulCase beyond_the_grid(const ScheduledMatmulCase& c, MatmulVariant 
   tall.variant = variant;
   tall.m = (turns - 1) * kMostRowsOfBlocks * block_side(variant) + 3, tall.n = 1, tall.k = k;
   tall.a_gap = tall.b_gap = tall.c_gap = 0;
-  tall.poison = Poison::kNaN;  // which no row left out can take for a result
+  tall.poison = Poison::kNaN;  // which an unwritten row cannot match
   return tall;
 }
 
@@ -326,15 +325,14 @@ void require_chain_beyond_the_grid(const Matmul& matmul, const ScheduledMatmulCa
   REQUIRE_WITHIN_BOUND(product, reference::exactly(chain), tall.where());
 }
 
-// On the variant whose blocks are smallest, for tiles of every side are one template.
+// On the variant with the smallest blocks, because tiles of every side share one template.
 void covers_rows_beyond_the_grid(const Matmul& matmul, const ScheduledMatmulCase& c) {
   require_chain_beyond_the_grid(matmul, beyond_the_grid(c, MatmulVariant::kTiled8, 2, 1));
 }
 
-// On the variant without tiles. Where each row is only its zero nvcc unrolls four turns of its loop
-// over rows: rows that get a third turn and rows that get a fourth come to all that this makes.
-// Races are not looked for, which would be half of the time: the threads have no memory in common
-// but C.
+// On the variant without tiles. For k = 0, where a row is only zeros, nvcc unrolls four turns of
+// the loop over rows; a grid with four turns executes all of that code. Races are not checked,
+// because that would take half of the time: the threads share no memory but C.
 void covers_rows_beyond_the_grid_without_tiles(const Matmul& matmul, const ScheduledMatmulCase& c) {
   const WithoutRaceSearch quick;
   require_chain_beyond_the_grid(matmul, beyond_the_grid(c, MatmulVariant::kGlobal, 2, 1));
@@ -342,7 +340,7 @@ void covers_rows_beyond_the_grid_without_tiles(const Matmul& matmul, const Sched
   REQUIRE_BITWISE_EQUAL(zeros.launch(matmul), std::vector<float>(zeros.m), zeros.where());
 }
 
-// On the variants that the two before leave.
+// On the variants that the previous two laws omit.
 void covers_rows_beyond_the_grid_by_large_tiles(const Matmul& matmul,
                                                 const ScheduledMatmulCase& c) {
   for (const auto variant : {MatmulVariant::kTiled16, MatmulVariant::kTiled32})
@@ -377,8 +375,8 @@ void by_the_identity_changes_nothing(const Matmul& matmul, const SquareMatmulCas
   }
 }
 
-// The products of the two chains are the same, in the same order, with their factors exchanged: the
-// bits agree.
+// Both chains have equal products in the same order, with the factors exchanged, so the bits must
+// be equal.
 void transposes(const Matmul& matmul, const MatmulCase& c) {
   const std::vector<float> product = c.launch(matmul);
   MatmulCase other = c;
@@ -422,7 +420,7 @@ void passes_freivalds_check(const Matmul& matmul, const LargeMatmulCase& c) {
   }
 }
 
-// Two rows of A, of B or of C that lie more elements apart than 31 bits count: each matrix in turn.
+// Two rows of A, of B or of C that are further apart than 31 bits count: each matrix in turn.
 void multiplies_rows_far_apart(const Matmul& matmul, const ScheduledMatmulCase& c) {
   constexpr std::int64_t kFar = (std::int64_t{1} << 31) + 7;
   constexpr std::size_t kRow = 40 * sizeof(float), kBytes = kFar * sizeof(float) + kRow;

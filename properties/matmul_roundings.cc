@@ -35,7 +35,7 @@ auto with_sum(Rounding mode) {
   return chain([mode](float x, float y, float sum) { return rounded_fma(x, y, sum, mode); });
 }
 
-// Sums of every `stride`-th term from `first` on, up to `end`.
+// Sums every `stride`-th term from `first` on, up to `end`.
 float part(const MatmulTerms& t, int first, int end, int stride = 1) {
   float sum = 0;
   for (int p = first; p < end; p += stride) sum = rounded_fma(a(t, p), b(t, p), sum);
@@ -51,7 +51,7 @@ auto in_tiles(int side) {
   };
 }
 
-// What a tensor core reads of a float: ten bits of its significand.
+// The bits of a float that a tensor core reads: ten of its significand.
 float tf32(float x) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0xffffe000u); }
 
 std::vector<MatmulRoundings::Neighbour> neighbours() {

@@ -53,7 +53,7 @@ matrix_unit::IntegerFormats integers_of(const MatrixForm& f) {
   return {kernels::bits_of(f.a), f.k};
 }
 
-// Elements of a matrix, packed into words, the first into the lower bits.
+// The elements of a matrix, packed into words; the first is in the low bits.
 class Packed {
  public:
   Packed(UnitElement type, std::size_t elements)
@@ -104,7 +104,7 @@ struct Tiles {
     return (tile * m() + row) * n() + column;
   }
 
-  // What one element is computed from.
+  // The inputs of one element.
   Dot dot(std::size_t tile, std::size_t row, std::size_t column) const {
     Dot d;
     for (std::size_t i = 0; i < k(); ++i) {
@@ -145,8 +145,8 @@ std::string text_of(const Dot& dot, const MatrixForm& form) {
   return text;
 }
 
-// One element for each dot product: eight to a tile, on its diagonal and the diagonals below, which
-// must say the same.
+// Computes one element for each dot product: eight per tile, on its diagonal and on the diagonals
+// below, which must agree.
 std::vector<std::uint64_t> elements_of(const MatrixForm& form, const std::vector<Dot>& dots) {
   const std::size_t n = static_cast<std::size_t>(form.n), count = (dots.size() + n - 1) / n;
   Tiles tiles(form, count);
@@ -191,8 +191,8 @@ struct TileCase {
     field("seed", c.seed, seeds());
   }
 
-  // A number of a type, of random bits. C is zero in a quarter of the tiles, and integers are at
-  // the ends of their range where floats are huge.
+  // A number of a type, from random bits. C is zero in a quarter of the tiles. Integers are at the
+  // ends of their range where floats are huge.
   std::uint64_t number(UnitElement type, std::uint64_t random) const {
     const int bits = kernels::bits_of(type);
     switch (type) {
@@ -290,7 +290,7 @@ std::string text_of(const matrix_unit::Finding& f) {
   }
 }
 
-// For the passport (docs/reference/passport.md): names and values, in the order of reading.
+// For the passport (docs/reference/passport.md): names and values, in the order of display.
 std::string note_of(const MatrixForm& form, const Measured& m) {
   std::string values;
   const auto add = [&](const std::string& name, const matrix_unit::Finding& f) {
@@ -315,8 +315,8 @@ void can_be_measured(const MatrixForms& unit, const NoCase&) {
   }
 }
 
-// What a form says of integers is what was measured: how a sum that does not fit is stored, whether
-// factors have a sign, which bits are counted.
+// A form's declared properties of integers must be the measured ones: how a sum that exceeds the
+// range is stored, whether factors have a sign, which bits are counted.
 void computes_as_its_form_says(const MatrixForms& unit, const NoCase&) {
   require_capability(unit.needs);
   for (const MatrixForm& form : unit.forms) {
@@ -335,7 +335,7 @@ void computes_as_its_form_says(const MatrixForms& unit, const NoCase&) {
   }
 }
 
-// The bits by what was measured. A NaN that is handed on is one of the operands', whichever.
+// The measured parameters must predict the bits. A NaN result may be that of any operand.
 void explains_random_tiles(const MatrixForms& unit, const TileCase& c) {
   require_capability(unit.needs);
   for (const MatrixForm& form : unit.forms) {

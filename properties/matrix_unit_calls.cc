@@ -15,7 +15,7 @@ using kernels::MatrixForm;
 
 constexpr int kMostTiles = 1 << 20;
 
-// Those of the current device, mma's first.
+// The forms of the current device, mma's first.
 std::vector<const MatrixForm*> forms_here() {
   const DeviceProperties& device = device_properties();
   const int capability = 10 * device.major + device.minor;
@@ -30,9 +30,10 @@ std::vector<const MatrixForm*> forms_here() {
 }
 
 struct LaunchedTilesCase {
-  int form = 0;  // modulo the number of forms that the device has
+  int form = 0;  // modulo the number of the device's forms
   int tiles = 0;
-  int a_offset = 0, b_offset = 0, c_offset = 0, d_offset = 0;  // 16 bytes past a 256-byte boundary
+  int a_offset = 0, b_offset = 0, c_offset = 0,
+      d_offset = 0;  // in units of 16 bytes past a 256-byte boundary
   Poison poison = Poison::kNaN;
   std::uint64_t seed = 0;
 
@@ -50,8 +51,8 @@ struct LaunchedTilesCase {
     const std::vector<const MatrixForm*> forms = forms_here();
     return *forms[static_cast<std::size_t>(form) % forms.size()];
   }
-  // Bits of small positive numbers in every type: no factor is NaN or infinite, which may be handed
-  // on in more than one way.
+  // The bits of small positive numbers in every type. No factor is NaN or infinite, because such a
+  // result may not be unique.
   std::vector<std::uint32_t> words(std::int64_t count, std::uint64_t which) const {
     std::vector<std::uint32_t> all(count);
     Bits bits(mix(seed ^ which));
@@ -85,7 +86,7 @@ Call<MatrixUnitLaunchers> multiply_call(const LaunchedTilesCase& c) {
   call.apart("a", "d");
   call.apart("b", "d");
   call.apart("c", "d");
-  // A warp, or a warpgroup, a tile.
+  // One warp, or warpgroup, per tile.
   call.grid({.threads = form.m == 64 ? 128 : 32, .least_blocks = c.tiles, .most_blocks = c.tiles});
   call.lengthens("tiles", 1, kMostTiles,
                  {{"a", form.a_bytes() / kWord},

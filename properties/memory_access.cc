@@ -17,9 +17,9 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr int kConstantBytes = 65536;
 
-// What the launchers are called with, and their contracts.
+// The launchers' calls for a case, with their contracts.
 
-// Whether no two threads meet.
+// Whether all threads access different elements.
 bool is_pattern_of_a_scatter(const AccessCase& c) {
   return c.kind != PatternKind::kRandom && (c.kind != PatternKind::kOneAddress || c.n <= 1);
 }
@@ -31,7 +31,7 @@ Range kinds_within(const AccessCase& c, bool scatters) {
     AccessCase other = c;
     other.kind = static_cast<PatternKind>(kind);
     if (other.kind == PatternKind::kPermuted && c.factor % 2 == 0) continue;
-    // A product that 64 bits may not hold.
+    // A product that may exceed 64 bits.
     const bool leaves = c.n > 0 && Whole{c.factor} * (c.n - 1) + c.offset >= c.reach();
     if (other.kind == PatternKind::kStrided && (c.factor < 1 || leaves)) continue;
     const bool meets =
@@ -47,18 +47,18 @@ void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& byte
                      AccessShape& shape, const AccessCase& c, bool scatters) {
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   call.integer("pattern", kinds_within(c, scatters), reinterpret_cast<std::uint8_t&>(pattern.kind));
-  // Elements are counted from the offset on, and the array has as many as the pattern needs.
+  // Elements are counted from the offset on; the array has as many as the pattern needs.
   call.integer("offset", {0, c.kind == PatternKind::kRandom || c.n == 0 ? kAny : c.offset},
                pattern.offset);
   if (c.kind == PatternKind::kStrided) {
-    const std::int64_t most = c.n <= 1 ? kAny : c.factor;  // one thread strides nowhere
+    const std::int64_t most = c.n <= 1 ? kAny : c.factor;  // one thread has no stride
     call.integer("factor", {1, most}, pattern.factor);
   }
   if (c.kind == PatternKind::kPermuted) {
     call.mistake("factor:even", [&pattern] { ++pattern.factor; });
     call.mistake("factor:0", [&pattern] { pattern.factor = 0; });
   }
-  // Where it plays no part: any.
+  // If the factor has no effect, any value is legal.
   if (c.kind == PatternKind::kConsecutive || c.kind == PatternKind::kOneAddress) {
     call.integer("factor", {-kAny - 1, kAny}, pattern.factor);
     call.immaterial("factor", {-kAny - 1, 0, kAny});
@@ -75,7 +75,7 @@ void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& byte
   call.immaterial("block");
 }
 
-// The most threads that the pattern has elements for.
+// The most threads for which the pattern has elements.
 std::int64_t most_threads(const AccessCase& c) {
   if (c.n == 0) return 0;
   if (c.kind == PatternKind::kPermuted) return (c.n + 31) / 32 * 32;
@@ -96,7 +96,8 @@ void describe_arrays(Call<MemoryAccess>& call, const P*& x, std::int64_t x_count
 
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;
 
-// More threads, and an array that they reach into. A pattern without an order has no last element.
+// More threads, with an array that contains their elements. A pattern without an order has no last
+// element.
 void describe_length(Call<MemoryAccess>& call, const char* reached, const char* other,
                      std::int64_t& count, const AccessCase& c) {
   if (c.kind == PatternKind::kRandom) return;
@@ -110,8 +111,8 @@ void describe_length(Call<MemoryAccess>& call, const char* reached, const char* 
                  [&count, &c, each](std::int64_t n) { count = c.reach() + each * (n - c.n); });
 }
 
-// The array that a pattern reaches into: an offset moves all of its elements, and a stride takes
-// each from the others.
+// The array whose extent depends on a pattern: an offset moves all of its elements, and a stride
+// separates them.
 void describe_reach(Call<MemoryAccess>& call, const char* array, AccessPattern& pattern,
                     std::int64_t& count, const AccessCase& c) {
   if (c.n == 0 || c.kind == PatternKind::kRandom) return;
@@ -184,7 +185,7 @@ Calls<MemoryAccess> calls_of(const AccessCase& c) {
   return calls;
 }
 
-// Bytes that no thread wrote must hold the poison; the others are `expected`.
+// Bytes that no thread has written must hold the poison; the others are `expected`.
 void judge(const DeviceArray<std::uint8_t>& y, const Bytes& expected,
            const std::vector<bool>& written, const AccessCase& c, const WhereIs& where) {
   const Bytes actual = y.fetch();
@@ -201,7 +202,7 @@ void judge(const DeviceArray<std::uint8_t>& y, const Bytes& expected,
   REQUIRE_BITWISE_EQUAL(actual, wanted, where);
 }
 
-// The model over all warps of a launch, where thread t goes to address base + place(t) * bytes.
+// The model over all warps of a launch, in which thread t accesses address base + place(t) * bytes.
 template <class Place>
 reference::Transactions model(const AccessCase& c, const void* base, Place&& place) {
   reference::Transactions sum;
@@ -235,7 +236,7 @@ reference::Transactions stores(const lockstepCounters& k) {
           .sectors = k.global_store_sectors};
 }
 
-// Patterns in which no two threads meet.
+// Patterns in which all threads access different elements.
 struct ScatterCase : AccessCase {
   static void fields(ScatterCase& c, FieldVisitor& field) { AccessCase::fields(c, field); }
   void normalise() {
@@ -254,7 +255,7 @@ struct FullConstantCase : AccessCase {
   }
 };
 
-// A case of moderate size, since it runs once a schedule.
+// A case of moderate size, because it runs once per schedule.
 struct ScheduledAccessCase : AccessCase {
   static void fields(ScheduledAccessCase& c, FieldVisitor& field) { fields_of(c, field, 400); }
 };
@@ -281,8 +282,8 @@ void AccessCase::fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most
                                       {"strided", kStrided},
                                       {"random", kRandom}}));
   field("offset", c.offset, range(0, 32));
-  // The last ones for permutations and seeds: negative, and with bits beyond those that the product
-  // modulo 32 has.
+  // The last values are for permutations and seeds: negative, and with bits beyond those that
+  // affect the product modulo 32.
   constexpr std::int64_t k16 = 1 << 16, k31 = std::int64_t{1} << 31, k32 = std::int64_t{1} << 32,
                          k62 = k32 << 30;
   field(
@@ -410,7 +411,7 @@ void gather_transactions_equal_the_model(const MemoryAccess& access, const Acces
   require_capability({Capability::kSimulator});
   AccessCase global = c;
   if (global.path == LoadPath::kConstant)
-    global.path = LoadPath::kDefault;  // constant memory has no transactions of its own
+    global.path = LoadPath::kDefault;  // constant memory has no transactions
   judge("loads", count_gather_loads(access, global));
 }
 
@@ -419,8 +420,8 @@ void scatter_transactions_equal_the_model(const MemoryAccess& access, const Scat
   judge("stores", count_scatter_stores(access, c));
 }
 
-// As many bytes as constant memory holds, and one element fewer: every one of them arrives, in
-// every element size.
+// As many bytes as constant memory holds, and one element fewer, for every element size: all must
+// arrive.
 void gathers_all_of_constant_memory(const MemoryAccess& access, const FullConstantCase& c) {
   FullConstantCase full = c;
   full.path = LoadPath::kConstant;
@@ -434,7 +435,7 @@ void gathers_all_of_constant_memory(const MemoryAccess& access, const FullConsta
   }
 }
 
-// Past 31 and 32 bits: whole blocks of neighbours, and a last block that has a few elements.
+// Past 31 and 32 bits: whole blocks of neighbours, and a last block with a few elements.
 void moves_neighbours_at_far_ends(const MemoryAccess& access, const ScheduledAccessCase& c) {
   require_capability({Capability::kSimulator});
   for (const int bytes : {1, 2, 4, 8, 16}) {
@@ -453,7 +454,7 @@ void moves_neighbours_at_far_ends(const MemoryAccess& access, const ScheduledAcc
   }
 }
 
-// Strides past 31 and 32 bits, in every element size.
+// Strides past 31 and 32 bits, for every element size.
 void strides_far(const MemoryAccess& access, const ScheduledAccessCase& c) {
   ScheduledAccessCase strided = c;
   strided.kind = PatternKind::kStrided;
@@ -466,12 +467,12 @@ void strides_far(const MemoryAccess& access, const ScheduledAccessCase& c) {
   }
 }
 
-// Blocks whose threads all move neighbours, and a last one with an element fewer: in every element
-// size.
+// Blocks whose threads all move neighbours, and a last block with one element fewer, for every
+// element size.
 void gathers_whole_blocks_of_neighbours(const MemoryAccess& access, const ScheduledAccessCase& c) {
   ScheduledAccessCase whole = c;
   whole.kind = PatternKind::kConsecutive, whole.block = std::min(c.block, 96);
-  whole.lanes = c.seed / 2 % 2 ? 31 : 32;  // with 31 no block is one that copies all it has
+  whole.lanes = c.seed / 2 % 2 ? 31 : 32;  // with 31 no block copies all of its elements
   for (const int bytes : {1, 2, 4, 8, 16}) {
     whole.bytes = bytes;
     whole.n =

@@ -21,7 +21,7 @@ using kernels::SpaceShape;
 using kernels::SymbolSpace;
 using Words = std::vector<std::uint32_t>;
 
-// Streams of make_values(): one an array.
+// Streams of make_values(): one per array.
 enum Stream : std::uint64_t { kInside, kEverywhere };
 
 Words list(const reference::SpaceWords& w) { return {w.begin(), w.end()}; }
@@ -36,7 +36,7 @@ void write_all(const MemorySpaces& spaces, SymbolSpace space, const Words& all) 
   REQUIRE_CUDA(spaces.write_words(space, 0, all.data(), kSymbolWords));
 }
 
-// A grid whose threads use memory of their own and of their block.
+// A grid whose threads use local and shared memory.
 struct SpaceCase {
   static constexpr int kGreatest = std::numeric_limits<int>::max();
 
@@ -64,7 +64,7 @@ struct SpaceCase {
   void normalise() {
     if (block > 512) blocks = std::min(blocks, 3);
   }
-  // Of the launchers on an array with application lifetime.
+  // For launchers on an array with application lifetime.
   SymbolSpace space() const {
     return shared == SharedKind::kStatic ? SymbolSpace::kDevice : SymbolSpace::kConstant;
   }
@@ -99,17 +99,18 @@ struct SymbolCase {
     field("poison", c.poison, poisons());
     field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide}));
   }
-  // The range lies inside the array; at its very end as often as not.
+  // The range is inside the array, and often at its very end.
   void normalise() {
     first = std::min(first, kSymbolWords);
     count = std::min(count, kSymbolWords - first);
   }
 };
 
-// What the launchers are called with, and their contracts. The case's block and grid say how many
-// threads there are.
+// The launchers' calls for a case, with their contracts. The case's block and grid determine the
+// number of threads.
 
-// The launcher reads or writes the array of that space, which holds the case's values before.
+// The launcher reads or writes the array of that space, which holds the case's values before the
+// call.
 void describe_symbol(Call<MemorySpaces>& call, SymbolSpace space, const SpaceCase& c) {
   call.variable(
       space == SymbolSpace::kDevice ? "the __device__ words" : "the __constant__ words",
@@ -132,7 +133,7 @@ Call<MemorySpaces> local_rotation_call(const SpaceCase& c) {
       call.arguments(&MemorySpaces::local_rotation, nullptr, 0u, c.shift, c.shape());
   describe_shape(call, shape);
   call.integer("shift", {0, std::numeric_limits<int>::max()}, shift);
-  const std::int64_t words = std::int64_t{c.block} * kLocalWords;  // of a block
+  const std::int64_t words = std::int64_t{c.block} * kLocalWords;  // per block
   call.output<std::uint32_t>("y", y,
                              {.count = static_cast<std::int64_t>(c.threads()) * kLocalWords},
                              {c.y_offset, c.poison});
@@ -175,7 +176,7 @@ Call<MemorySpaces> count_threads_call(const SpaceCase& c) {
   return call;
 }
 
-// `words` words from word `first` on, of the array that `launcher` copies to or from the host.
+// `words` words, from word `first` on, of the array that `launcher` copies to or from the host.
 template <class Launcher>
 Call<MemorySpaces> copy_call(const char* name, Launcher launcher, const SpaceCase& c) {
   Call<MemorySpaces> call(name);
@@ -184,7 +185,7 @@ Call<MemorySpaces> copy_call(const char* name, Launcher launcher, const SpaceCas
   call.choice("space", SymbolSpace::kDevice, space);
   call.integer("first", {0, kSymbolWords - words}, first);
   call.integer("count", {0, kSymbolWords - from}, count);
-  // As much room as there may be words to copy.
+  // Room for the most words that can be copied.
   call.host("memory", memory, {.count = words, .room = kSymbolWords - from},
             [&c, words] { return make_values<std::uint32_t>(c.values, words, kInside); });
   describe_symbol(call, c.space(), c);
@@ -270,17 +271,17 @@ void shared_arrays_belong_to_their_blocks(const MemorySpaces& spaces, const Spac
                         one_thread_per_element(static_cast<std::uint32_t>(c.block)));
 }
 
-// More blocks than 16 bits count, of a thread each.
+// More blocks than 16 bits count, of one thread each.
 void number_blocks_beyond_16_bits(const MemorySpaces& spaces, const SpaceCase& c) {
   SpaceCase many = c;
   many.block = 1, many.blocks = (1 << 16) + 3;
   shared_arrays_belong_to_their_blocks(spaces, many);
 }
 
-// A counter goes on over launches, and over what the host writes into it between them.
+// A counter keeps its value over launches, and after writes of the host in between.
 void device_variables_outlive_kernels(const MemorySpaces& spaces, const SpaceCase& c) {
   const std::uint64_t threads = c.threads(), random = mix(c.values.seed);
-  // Half of the counters are about to pass what 31, 32, 63 or 64 bits count.
+  // Half of the counters are about to exceed 31, 32, 63 or 64 bits.
   constexpr int kWidths[] = {31, 32, 63, 64};
   const std::uint64_t end = random % 4 == 3 ? 0 : std::uint64_t{1} << kWidths[random % 4];
   const std::uint64_t start =
@@ -318,7 +319,7 @@ void kernels_read_what_the_host_wrote(const MemorySpaces& spaces, const SymbolCa
   write_all(spaces, c.space, all);
   Words index(c.n), expected(c.n);
   for (std::int64_t i = 0; i < c.n; ++i) {
-    // The last words of the array among them: its 64 KB to the edge.
+    // Includes the last words of the array, at the end of its 64 KB.
     const auto r = mix(c.values.seed + static_cast<std::uint64_t>(c.one_address ? i / 32 : i));
     index[i] = static_cast<std::uint32_t>(
         r % 8 == 0 ? kSymbolWords - 1 - static_cast<std::int64_t>(r >> 60)
@@ -355,7 +356,7 @@ void managed_memory_is_one_for_host_and_device(const MemorySpaces& spaces, const
   REQUIRE_BITWISE_EQUAL(Words(words, words + kManagedWords), expected);
 }
 
-// The same for what cudaMallocManaged gives.
+// The same for memory of cudaMallocManaged.
 void managed_memory_may_be_allocated(const MemorySpaces& spaces, const SymbolCase& c) {
   require_capability({Capability::kManagedMemory});
   const std::int64_t count = std::max<std::int64_t>(c.count, 1);
@@ -364,7 +365,7 @@ void managed_memory_may_be_allocated(const MemorySpaces& spaces, const SymbolCas
   const std::unique_ptr<void, cudaError_t (*)(void*)> owner(memory, cudaFree);
   auto* const words = static_cast<std::uint32_t*>(memory);
   Words expected = make_values<std::uint32_t>(c.values, count, kEverywhere);
-  for (int turn = 0; turn < 2; ++turn) {  // host and device in turn
+  for (int turn = 0; turn < 2; ++turn) {  // host and device alternately
     if (turn == 0) std::ranges::copy(expected, words);
     words[count - 1] += static_cast<std::uint32_t>(turn),
         expected[count - 1] += static_cast<std::uint32_t>(turn);
@@ -396,21 +397,21 @@ void are_deterministic(const MemorySpaces& spaces, const SpaceCase& c) {
   });
 }
 
-// Of the launchers that have no arrays, and so no contract as data.
+// For the launchers without arrays, which have no contract as data.
 void return_errors_of_the_counter(const MemorySpaces& spaces, const NoFields&) {
   const auto answer_of = [](const kernels::LaunchStatus& s) {
     return Answer{s.error, s.message, s.of_cuda};
   };
   std::uint64_t count = 0;
   const auto nothing = [] {};
-  REQUIRE_CUDA(spaces.write_thread_count(count));  // what the first call loads stays
+  REQUIRE_CUDA(spaces.write_thread_count(count));  // objects that the first call loads may stay
   require_errors_returned_by("read_thread_count", nothing,
                              [&] { return answer_of(spaces.read_thread_count(count)); });
   require_errors_returned_by("write_thread_count", nothing,
                              [&] { return answer_of(spaces.write_thread_count(count)); });
 }
 
-// A device without managed memory is none that anybody has: the simulated GPU says that it is one.
+// No real device lacks managed memory, so the simulated GPU reports that it does.
 void managed_words_need_managed_memory(const MemorySpaces& spaces, const NoFields&) {
   require_capability({Capability::kSimulator});
   std::uint32_t* words = nullptr;

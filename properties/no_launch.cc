@@ -8,7 +8,7 @@ namespace lockstep::properties {
 void require_no_launch(const std::function<void(cudaStream_t)>& run) {
   const Stream stream;
   std::uint64_t elsewhere = 0;
-  // Relaxed: what `run` does without a stream, such as a copy to a symbol, is allowed.
+  // Relaxed: `run` may also make calls without a stream, such as a copy to a symbol.
   Captured captured(stream, cudaStreamCaptureModeRelaxed, [&](cudaStream_t s) {
     elsewhere = counters_of([&] { run(s); }).launches;
     return Answer{};

@@ -1,4 +1,4 @@
-// Batteries about where arrays lie: in the places of another call, and in pieces far apart.
+// Batteries for the places of arrays: at the addresses of another call, and in pieces far apart.
 #include <algorithm>
 #include <exception>
 #include <set>
@@ -13,9 +13,9 @@
 namespace lockstep::properties {
 namespace {
 
-// ---- The same places for several calls.
+// ---- The same addresses for several calls.
 
-// Arrays of one launcher's calls, large enough for each of them.
+// Arrays for several calls of one launcher, large enough for each.
 class CommonPlaces {
  public:
   CommonPlaces(const Contract& one, const Contract& other) {
@@ -27,7 +27,7 @@ class CommonPlaces {
     }
   }
 
-  // Launches the call here, with what its own arrays hold, and returns what it leaves.
+  // Launches the call on these arrays, with the contents of its own, and returns the results.
   Results run(const BoundCall& call, const Stream& stream, const char* when) {
     const std::vector<ArrayArgument>& arrays = call.contract->arrays();
     const auto restore = call.keep();
@@ -74,7 +74,7 @@ class CommonPlaces {
 constexpr std::size_t kMostPieces = 128;
 constexpr std::size_t kValuesTried = 2;
 
-// Of the pieces that a value makes: whether they reach far, and not too far.
+// Whether the pieces of a value extend far, and not too far.
 bool reach_far(const std::vector<Piece>& pieces, std::int64_t element_bytes) {
   const auto widest = static_cast<std::int64_t>(FarArray::widest());
   std::int64_t end = 0;
@@ -85,8 +85,8 @@ bool reach_far(const std::vector<Piece>& pieces, std::int64_t element_bytes) {
   return end > std::int64_t{1} << 31 && end <= widest && pieces.size() <= kMostPieces;
 }
 
-// Values that take the array's end, or one step, past 31 and 32 bits: multiples of 2^32, and
-// others. The seed decides their order.
+// Values with which the array's end, or one step, exceeds 31 and 32 bits: multiples of 2^32, and
+// others. The seed determines their order.
 std::vector<std::int64_t> far_values(const Spread& spread, std::size_t pieces, std::uint64_t seed) {
   constexpr Whole kBit = 1;
   std::set<Whole> values;
@@ -111,7 +111,7 @@ std::vector<std::int64_t> far_values(const Spread& spread, std::size_t pieces, s
   return shuffled;
 }
 
-// The array of a call in pieces.
+// An array of a call, in pieces.
 class InPieces {
  public:
   InPieces(const ArrayArgument& array, const std::vector<Piece>& pieces)
@@ -126,7 +126,7 @@ class InPieces {
     array_.set(reinterpret_cast<std::uintptr_t>(far_.data()));
   }
 
-  // Its bytes as the case has them: `around` with the pieces in it.
+  // The array's bytes in the case's layout: `around` with the pieces in it.
   Bytes together(Bytes around) const {
     for (const Piece& piece : pieces_)
       far_.read(to(piece), reinterpret_cast<unsigned char*>(around.data()) + from(piece),
@@ -160,8 +160,8 @@ class InPieces {
   FarArray far_;
 };
 
-// While one call is made, another host thread makes another call: before each call of CUDA's in
-// turn. On silicon it is made alone.
+// Another host thread makes its call between each two CUDA calls of `one`. On silicon it makes the
+// call alone.
 void require_room_for_threads(const BoundCall& one, const Results& first, CommonPlaces& places,
                               const BoundCall& fresh, const Results& expected, CommonPlaces& own) {
   const auto may_meet = [](const BoundCall& call) {

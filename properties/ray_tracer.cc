@@ -34,7 +34,7 @@ std::string text(std::uint32_t pixel) {
   return fmt::format("({}, {}, {}, {})", c[0], c[1], c[2], c[3]);
 }
 
-// Whether the heights of all spheres hit at a pixel differ, in float's own rounding.
+// Whether the heights of all spheres hit at a pixel differ, rounded to float.
 bool heights_differ(const Spheres& spheres) {
   for (std::size_t i = 0; i < spheres.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -68,7 +68,7 @@ struct RayTracerCase {
     field("poison", c.poison, poisons());
     field("seed", c.seed, seeds());
   }
-  // Images are large or crowded, not both.
+  // Images are large or crowded, but not both.
   void normalise() {
     while (width * height * std::max<std::int64_t>(count, 1) > kMaxWork) {
       if (count > 64)
@@ -83,8 +83,8 @@ struct RayTracerCase {
   Spheres spheres() const {
     Spheres spheres = random_spheres(static_cast<int>(count), static_cast<int>(width),
                                      static_cast<int>(height), seed);
-    // Every other scene has a point, a sphere of radius 0, above all others and in the very middle
-    // of a pixel: it is never hit.
+    // Every second scene has a point, a sphere of radius 0, above all others and exactly in the
+    // middle of a pixel: it must not be hit.
     if (!spheres.empty() && seed % 2 == 0) {
       spheres[0].radius = 0;
       spheres[0].x = static_cast<float>(width % 2) * 0.5f - 0.5f;
@@ -94,8 +94,8 @@ struct RayTracerCase {
     return spheres;
   }
 
-  // Launches the implementation on device memory under the case's contract; width * height RGBA
-  // pixels out, dense.
+  // Launches the implementation on device memory under the case's contract. Returns width * height
+  // RGBA pixels, dense.
   Pixels launch(const RayTracer& tracer, const Spheres& spheres) const;
   Pixels launch(const RayTracer& tracer) const { return launch(tracer, spheres()); }
   WhereIs where() const {
@@ -119,7 +119,7 @@ struct TranslatedSceneCase : RayTracerCase {
   }
 };
 
-// A case of moderate size, since it runs once a schedule.
+// A case of moderate size, because it runs once per schedule.
 struct ScheduledSceneCase : RayTracerCase {
   static void fields(ScheduledSceneCase& c, FieldVisitor& field) { fields_of(c, field, 24); }
 };
@@ -134,7 +134,7 @@ struct SpecialSceneCase : RayTracerCase {
               {{"special", kSpecial}, {"rims", kRims}, {"ties", kTies}, {"levels", kLevels}}));
     fields_of(c, field, 20);
   }
-  // So few that most are seen.
+  // So few that most are visible.
   void normalise() {
     count = std::min<std::int64_t>(count, 8);
     RayTracerCase::normalise();
@@ -146,7 +146,7 @@ struct SpecialSceneCase : RayTracerCase {
   }
 };
 
-// Spheres about the origin that one pixel looks down at, so small that squares of lengths are
+// Spheres about the origin, at which one pixel looks, so small that squares of lengths are
 // subnormal.
 struct TinySceneCase : RayTracerCase {
   static void fields(TinySceneCase& c, FieldVisitor& field) { fields_of(c, field, 1); }
@@ -169,7 +169,7 @@ struct FullListCase : ScheduledSceneCase {
   }
 };
 
-// What the launcher is called with, and its contract; as many spheres as the case has.
+// The launcher's call for the case, with its contract; as many spheres as the case has.
 template <class Scene>
 Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
   Call<RayTracer> call("ray_trace");
@@ -192,7 +192,7 @@ Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
   const std::int64_t most = c.height < 2 ? kMostBytes : (kMostBytes - 4 * c.width) / (c.height - 1);
   if (pixels) call.integer("pitch", {4 * c.width, most / 4 * 4, 4}, pitch);
   if (pixels && c.height < 2) call.immaterial("pitch");
-  // As floats, so that their misalignment is that of a float and not that of a sphere.
+  // As floats, so that they are aligned to a float and not to a sphere.
   call.input("spheres", spheres, {.count = pixels ? 7 * c.count : 0}, {c.spheres_offset, c.poison},
              [scene] {
                const Spheres all = scene();
@@ -207,7 +207,7 @@ Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
   if (pixels)
     call.rows("image", c.height, c.width, "pitch", {4 * c.width, most / 4 * 4, 4}, pitch,
               /*unit=*/1);
-  // As many pixels that 32 bits hold none of them.
+  // A number of pixels that wraps to 0 in 32 bits.
   if (pixels) {
     call.promise("65536x65536", [&width = width, &height = height, &pitch = pitch] {
       width = height = 1 << 16, pitch = 4 * static_cast<std::size_t>(width);
@@ -227,7 +227,7 @@ Pixels RayTracerCase::launch(const RayTracer& tracer, const Spheres& scene) cons
                     height, width, width + gap);
 }
 
-// The same spheres as a reference takes them.
+// The spheres in the reference's type.
 std::vector<reference::Sphere> for_reference(const Spheres& spheres) {
   std::vector<reference::Sphere> out;
   for (const Sphere& s : spheres) out.push_back({s.r, s.g, s.b, s.radius, s.x, s.y, s.z});
@@ -252,7 +252,7 @@ void gives_every_pixel_a_legal_colour(const RayTracer& tracer, const RayTracerCa
   }
 }
 
-// Every pixel has the bits that the declared chain gives.
+// Every pixel must have the bits of the declared chain.
 void require_declared_pixels(const RayTracerCase& c, const Spheres& scene, const Pixels& image) {
   const auto spheres = for_reference(scene);
   for (std::size_t e = 0; e < image.size(); ++e) {
@@ -276,8 +276,8 @@ void draws_tiny_spheres_as_declared(const RayTracer& tracer, const TinySceneCase
   require_declared_pixels(c, c.tiny(), c.launch(tracer, c.tiny()));
 }
 
-// Alone, before and behind a sphere that is never hit: compilers make several spheres of a list in
-// one round of a loop, each by code of its own.
+// Alone, and before and after a sphere that is not hit: compilers process several spheres of a list
+// in one iteration of a loop, each with separate code.
 void keeps_its_roundings(const RayTracer& tracer, const ScheduledSceneCase& c) {
   Bits bits(mix(c.seed));
   const auto found = ray_tracer_roundings().find(bits, pixel_on_the_edge);
@@ -296,7 +296,7 @@ void keeps_its_roundings(const RayTracer& tracer, const ScheduledSceneCase& c) {
   }
 }
 
-// The last of them is the highest, everywhere.
+// The last sphere is the highest everywhere.
 void draws_a_full_list(const RayTracer& tracer, const FullListCase& c) {
   Spheres spheres = random_spheres(kernels::kMaxConstantSpheres - c.fewer,
                                    static_cast<int>(c.width), static_cast<int>(c.height), c.seed);
@@ -304,7 +304,7 @@ void draws_a_full_list(const RayTracer& tracer, const FullListCase& c) {
   require_declared_pixels(c, spheres, c.launch(tracer, spheres));
 }
 
-// More rows of blocks than a grid has, one column wide: what costs least of a million rows.
+// More rows of blocks than a grid has, one column wide: the cheapest image of a million rows.
 ScheduledSceneCase beyond_the_grid(const ScheduledSceneCase& c) {
   constexpr std::int64_t kMostRowsOfBlocks = 65535;
   ScheduledSceneCase tall = c;
@@ -318,10 +318,10 @@ void draws_rows_beyond_the_grid(const RayTracer& tracer, const ScheduledSceneCas
   require_declared_pixels(tall, {}, tall.launch(tracer, {}));
 }
 
-// Those rows, and more columns than 16 bits count: with a sphere at the end by both variants. Of
-// nothing by the variant that the law before leaves. Races are not looked for, which would be a
-// third of the time: the law before looks for them among the same rows, and both variants take
-// their rows in one function.
+// These rows, and more columns than 16 bits count: with a sphere at the end by both variants, and
+// without one by the variant that the previous law omits. Races are not checked, because that would
+// take a third of the time: the previous law checks the same rows, and both variants share one
+// function.
 void draws_the_ends_of_large_images(const RayTracer& tracer, const ScheduledSceneCase& c) {
   const WithoutRaceSearch quick;
   const ScheduledSceneCase tall = beyond_the_grid(c);
@@ -353,14 +353,14 @@ void does_not_depend_on_order(const RayTracer& tracer, const RayTracerCase& c) {
   RayTracerCase few = c;
   few.count = std::min<std::int64_t>(c.count, 64);
   Spheres spheres = few.spheres();
-  if (!heights_differ(spheres)) return;  // of equal spheres the first wins: the law says nothing
+  if (!heights_differ(spheres)) return;  // of equal spheres the first wins: this law does not apply
   const Pixels forward = few.launch(tracer, spheres);
   std::ranges::reverse(spheres);
   const Pixels backward = few.launch(tracer, spheres);
   const auto scene = for_reference(spheres);
   for (std::size_t e = 0; e < forward.size(); ++e) {
     if (forward[e] == backward[e]) continue;
-    // Two different spheres may meet at one height within rounding: then either is right.
+    // Two different spheres may have equal heights within rounding: then both results are correct.
     const auto x = static_cast<int>(e % few.width), y = static_cast<int>(e / few.width);
     const auto legal = reference::legal_colours(scene, static_cast<int>(few.width),
                                                 static_cast<int>(few.height), x, y);
@@ -389,7 +389,7 @@ void moves_with_its_scene(const RayTracer& tracer, const TranslatedSceneCase& c)
   }
 }
 
-// Rows whose pitch, in bytes, 32 bits do not hold; what lies beside a row is left alone.
+// Rows with a pitch that exceeds 32 bits in bytes; bytes beside a row must be unchanged.
 void draws_rows_far_apart(const RayTracer& tracer, const ScheduledSceneCase& c) {
   constexpr std::size_t kGuard = 256, kPitch = (std::size_t{1} << 32) + 64;
   require_capability({Capability::kGlobalBytes, kPitch + (std::size_t{1} << 30)});

@@ -15,14 +15,14 @@ namespace {
 using kernels::Sphere;
 using enum Rounding;
 
-// The chain in steps; a neighbour takes another one.
+// The steps of the chain; a neighbour replaces one.
 struct Steps {
   using Two = float (*)(float, float);
   Two difference = [](float a, float b) { return rounded_sub(a, b); };
   Two distance = [](float dx, float dy) { return rounded_fma(dx, dx, rounded_mul(dy, dy)); };
   Two square = [](float radius, float) { return rounded_mul(radius, radius); };
   bool (*hit)(float, float) = [](float distance, float square) { return distance < square; };
-  // Of square, distance and radius.
+  // Arguments: square, distance and radius.
   float (*depth)(float, float, float) = [](float q, float s, float) {
     return rounded_sqrt(rounded_sub(q, s));
   };
@@ -120,12 +120,12 @@ std::vector<RayTracerRoundings::Neighbour> neighbours() {
   return all;
 }
 
-// Any of [-side, side) with all the bits of a float.
+// Any value of [-side, side) with all the bits of a float.
 float any_float(float side, Bits& bits) {
   return (static_cast<float>(bits.below(1 << 24)) * 0x1p-23f - 1) * side;
 }
 
-// With the height of `at` at its pixel, or a few ulps beside it.
+// A z whose height is that of `at` at its pixel, or a few ulps off.
 float z_for_height(float height, float depth, Bits& bits) { return nudged(height - depth, bits); }
 
 }  // namespace
@@ -155,7 +155,7 @@ PixelOfScene pixel_on_the_edge(Bits& bits) {
     s.radius = nudged(side, bits);
     const Sphere below = {
         0, 1, 0,     1000,
-        0, 0, -10000};  // seen where the rim is no hit; at a depth of 0 a hit is black
+        0, 0, -10000};  // visible if the rim is no hit; at a depth of 0 a hit is black
     p.spheres = {s, below};
     return p;
   }
@@ -164,7 +164,7 @@ PixelOfScene pixel_on_the_edge(Bits& bits) {
   if (bits.chance(50)) {  // two levels
     const float shade = depth / s.radius;
     s.r = s.g = s.b = nudged((static_cast<float>(bits.below(255)) + 0.5f) / 255 / shade,
-                             bits);  // each by its own code
+                             bits);  // each has separate code
     p.spheres = {s};
     return p;
   }

@@ -1,4 +1,5 @@
-// Batteries about what a launcher asks a device for, and what it sets for its kernels.
+// Batteries for the device properties that a launcher queries, and the attributes that it sets for
+// its kernels.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -11,9 +12,9 @@
 namespace lockstep::properties {
 namespace {
 
-constexpr std::size_t kOthers = 6;  // promises, and as many mistakes, beside the case itself
+constexpr std::size_t kOthers = 6;  // promises, and as many mistakes, besides the case itself
 
-// Everything that shows what a launcher does, as text: of work that becomes a graph.
+// All observable behaviour of a launcher, as text; its work becomes a graph.
 std::string behaviour_of(const BoundCall& call, const Stream& stream) {
   std::string text;
   for (const Report& report : call.contract->reported()) report.hand_over(0x5a);
@@ -83,7 +84,7 @@ void require_same_limits(const BoundCall& call, const std::vector<std::string>& 
   Contract& contract = *call.contract;
   const auto restore = call.keep();
   const Stream stream;
-  // By kernel, device and attribute: the value, and with which promise.
+  // Key: kernel, device and attribute. Value: the attribute's value, and the promise that set it.
   std::map<std::tuple<const void*, int, int>, std::pair<int, std::string>> set;
   const auto look = [&](const std::string& with) {
     const std::vector<lockstepLimit> limits = limits_of(

@@ -1,5 +1,5 @@
-// The batteries about what a launcher asks a device for and sets for its kernels, on a launcher
-// that fills an array, on the simulated GPU.
+// The batteries for a launcher's device queries and kernel attributes, on a launcher that fills an
+// array, on the simulated GPU.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Status {
   bool of_cuda = false;
 };
 
-// y becomes zeros, n bytes of it.
+// Sets n bytes of y to zero.
 using Launcher = Status(std::int64_t n, std::uint8_t* y, cudaStream_t stream);
 using Fill = std::function<Launcher>;
 
@@ -53,7 +53,7 @@ Status right(std::int64_t n, std::uint8_t* y, cudaStream_t stream) {
   return status_of(cudaMemsetAsync(y, 0, static_cast<std::size_t>(n), stream));
 }
 
-// A kernel, for which something can be set.
+// A kernel whose attributes can be set.
 const void* kernel() {
   static const void* const kKernel = [] {
     constexpr const char* kPtx =
@@ -69,7 +69,7 @@ const void* kernel() {
   }();
   return kKernel;
 }
-// With so much shared memory set for the kernel before.
+// Sets this much shared memory for the kernel before the fill.
 Fill sets(std::function<int(std::int64_t)> shared) {
   return [shared = std::move(shared)](auto n, auto y, auto stream) {
     if (const cudaError_t e =
@@ -79,7 +79,7 @@ Fill sets(std::function<int(std::int64_t)> shared) {
     return right(n, y, stream);
   };
 }
-// With a property of the device looked at before.
+// Queries a property of the device before the fill.
 Fill asks(std::function<Status(int value, std::int64_t n)> judge, cudaDeviceAttr which) {
   return [judge = std::move(judge), which](auto n, auto y, auto stream) {
     int value = 0;
@@ -111,12 +111,12 @@ void expect_failure(const std::string& outcome, const std::string& text) {
 TEST(Settings, OfAKernelAreTheSameInEachCall) {
   EXPECT_EQ(promises_of(right), "");
   EXPECT_EQ(promises_of(sets([](auto) { return 96 << 10; })), "");
-  // As much as a call needs: another host thread may need more.
+  // As much as a call needs; another host thread may need more.
   const auto need = [](std::int64_t n) {
     return static_cast<int>(std::min(n, std::int64_t{4096}));
   };
   expect_failure(promises_of(sets(need)), "another may set less than it needs");
-  // Only where there is less: a larger call before it hides what a smaller one needs.
+  // Only raises the limit: a larger call before it hides the need of a smaller one.
   const Fill raises = [](auto n, auto y, auto stream) {
     const int need = n > (std::int64_t{1} << 40) ? 100 << 10 : n > 7 ? 60 << 10 : 0;
     cudaFuncAttributes now;
@@ -152,7 +152,7 @@ TEST(Properties, ThatAContractDoesNotNameChangeNothing) {
       return n > 0 && value > most ? Status{cudaErrorNotSupported, "fill: not here"} : Status{};
     };
   };
-  // One that is named may change what is answered.
+  // A property in the contract may affect the result.
   EXPECT_EQ(properties_of(asks(less_than(200), cudaDevAttrMultiProcessorCount)), "");
   for (const cudaDeviceAttr other :
        {cudaDevAttrMaxBlocksPerMultiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor}) {
@@ -162,7 +162,7 @@ TEST(Properties, ThatAContractDoesNotNameChangeNothing) {
                    "depends on a property of the device that its contract does not name");
     expect_failure(properties_of(asks(less_than(now - 1), other)), "are less cudaSuccess");
   }
-  // What a launcher sets by such a property shows, and nothing else does.
+  // Settings that depend on such a property are reported, and nothing else is.
   const Fill sets_by_neighbour = [](auto n, auto y, auto stream) {
     int value = 0;
     cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0);

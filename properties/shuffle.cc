@@ -29,7 +29,7 @@ reference::Exchange exchange_of(ShuffleOp op) {
   throw std::logic_error("an exchange without a reference");
 }
 
-// Lanes of the warp of thread t that are threads, in blocks of `threads`.
+// The lanes of thread t's warp that exist in blocks of `threads`.
 std::uint32_t existing_lanes(int t, int threads) {
   const int left = threads - t / 32 * 32;
   return left >= 32 ? 0xffffffffu : (1u << left) - 1;
@@ -37,7 +37,7 @@ std::uint32_t existing_lanes(int t, int threads) {
 
 enum class ElementType : std::uint8_t { kInt, kUnsigned, kLongLong, kFloat, kDouble, kHalf };
 
-// A grid of warps, what its threads exchange, and in which segments.
+// A grid of warps, with the values that its threads exchange, and the segments.
 struct WarpCase {
   int x = 32, y = 1, z = 1;  // threads of a block along each axis
   int blocks = 1;
@@ -86,7 +86,7 @@ struct WarpCase {
                                                            ValueKind::kWide, ValueKind::kSpecial};
 };
 
-// One exchange with an operand for every thread, some lanes left out, along one branch or two.
+// One exchange with an operand for every thread, without some lanes, along one branch or two.
 struct ExchangeCase : WarpCase {
   ShuffleOp op = ShuffleOp::kIndex;
   std::uint32_t members = 0xffffffffu;
@@ -106,13 +106,13 @@ struct ExchangeCase : WarpCase {
     field("uniform", c.uniform, booleans());
     field("operand_seed", c.operand_seed, seeds());
   }
-  // The lanes that exchange with `lane` in a warp whose lanes `existing` are threads.
+  // The lanes that exchange with `lane` in a warp with the lanes `existing`.
   std::uint32_t peers(int lane, std::uint32_t existing) const {
     const std::uint32_t even = 0x55555555u, parity = lane % 2 == 0 ? even : ~even;
     return members & existing & (divergent ? parity : 0xffffffffu);
   }
-  // Operands in and out of range; where one would ask for a lane that takes no part, it becomes one
-  // that asks for the own.
+  // Operands in and out of range. An operand that would select a lane that does not take part is
+  // replaced by one that selects the own lane.
   std::vector<int> operands() const {
     std::vector<int> operand(elements());
     for (std::size_t i = 0; i < operand.size(); ++i) {
@@ -126,7 +126,7 @@ struct ExchangeCase : WarpCase {
   }
 };
 
-// The same shape for a collective.
+// The same shape, for a collective.
 struct CollectiveCase : WarpCase {
   WarpCollective collective = WarpCollective::kBroadcast;
   int root = 0;
@@ -169,7 +169,7 @@ struct LanesCase : WarpCase {
   }
 };
 
-// What a launcher's element type is called on the host.
+// The host's type for a launcher's element type.
 template <class T>
 struct HostOf {
   using Type = T;
@@ -181,7 +181,7 @@ struct HostOf<__half> {
 template <class T>
 using Host = typename HostOf<T>::Type;
 
-// Calls body with a value of the case's element type, for its type alone.
+// Calls body with a value of the case's element type, of which only the type matters.
 template <class Body>
 void with_type(ElementType type, Body&& body) {
   switch (type) {
@@ -217,7 +217,7 @@ DeviceArray<Host<T>> run(const Shuffle& family, const WarpCase& c, ShuffleOp op,
   return out;
 }
 
-// The same with one operand for all, every lane a member.
+// The same with one operand for all, and every lane a member.
 template <class T>
 std::vector<Host<T>> run(const Shuffle& family, const WarpCase& c, ShuffleOp op,
                          const std::vector<Host<T>>& x, int operand) {
@@ -249,8 +249,8 @@ void exchange_matches_its_definition(const Shuffle& shuffle, const ExchangeCase&
   });
 }
 
-// Every operation, type and width, with every operand from -40 to 72 and some far beyond in every
-// lane; of the case only layout, poison and values count.
+// Every operation, type and width, with every operand from -40 to 72 and some extreme ones in every
+// lane. Of the case, only layout, poison and values matter.
 void exchange_matches_its_definition_for_every_operand(const Shuffle& shuffle, const LanesCase& c) {
   std::vector<int> each = {std::numeric_limits<int>::min(), std::numeric_limits<int>::max(),
                            1 << 16, (1 << 16) + 1};
@@ -284,7 +284,7 @@ void exchanging_twice_by_xor_changes_nothing(const Shuffle& shuffle, const Lanes
   with_type(c.type, [&]<class T>(T) {
     const auto x = values_of_case<T>(c);
     LanesCase inside = c;
-    inside.lanes %= c.width;  // a mask that leaves the segment is no exchange
+    inside.lanes %= c.width;  // a mask that leaves the segment does not exchange
     const auto once = run<T>(shuffle, inside, ShuffleOp::kXor, x, inside.lanes);
     REQUIRE_BITWISE_EQUAL(run<T>(shuffle, inside, ShuffleOp::kXor, once, inside.lanes), x,
                           c.where());
@@ -333,7 +333,7 @@ void lanes_and_warps_are_numbered_along_x_first(const Shuffle& shuffle, const Ex
   REQUIRE_BITWISE_EQUAL(out, expected);
 }
 
-// What a collective should give, exactly: integers modulo their width.
+// The exact results of a collective; integers are modulo their width.
 template <class T>
 std::vector<T> integer_sums(const CollectiveCase& c, const std::vector<T>& x) {
   using Unsigned = std::make_unsigned_t<T>;
@@ -407,7 +407,7 @@ void collective_matches_its_reference(const Shuffle& shuffle, const CollectiveCa
         REQUIRE_WITHIN_BOUND(
             out, reference::segment_sums(kind, array_of(x), c.width, kUnitRoundoff<Host<T>>),
             c.where());
-      // And bit for bit what the declared chain gives.
+      // The bits must also be those of the declared chain.
       const auto chain = reference::segment_chain<Host<T>>(
           kind, x, c.width, [](Host<T> a, Host<T> b) { return device_sum(a, b); });
       REQUIRE_WITHIN_BOUND(out, reference::exactly(array_of(chain)), c.where());
@@ -415,8 +415,8 @@ void collective_matches_its_reference(const Shuffle& shuffle, const CollectiveCa
   });
 }
 
-// A segment for each neighbour of the declared chains, in sums and in scans, side by side in a
-// block.
+// A segment for each neighbour of the declared chains, in sums and in scans, next to each other in
+// a block.
 template <class T>
 void keeps_the_roundings_of(const Shuffle& shuffle, const CollectiveCase& c) {
   CollectiveCase one = c;
@@ -448,7 +448,7 @@ void collective_keeps_its_roundings(const Shuffle& shuffle, const CollectiveCase
   keeps_the_roundings_of<__half>(shuffle, c);
 }
 
-// Zeros of either sign: -0 + -0 is -0, every other sum of two zeros is +0.
+// Zeros of either sign: -0 + -0 is -0; every other sum of two zeros is +0.
 template <class T>
 void keeps_the_signs_of_zeros_of(const Shuffle& shuffle, const CollectiveCase& c) {
   const auto zero = [](bool negative) {
@@ -462,7 +462,7 @@ void keeps_the_signs_of_zeros_of(const Shuffle& shuffle, const CollectiveCase& c
   one.root = 0;
   Bits bits(c.values.seed);
   std::vector<Host<T>> x(one.elements());
-  // A segment of zeros of one sign alone now and then, and of both.
+  // Some segments have zeros of only one sign, the others of both.
   for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(one.width)) {
     const unsigned negative = bits.chance(50) ? 100 : 50;
     for (std::size_t i = first; i < first + static_cast<std::size_t>(one.width); ++i)
@@ -483,7 +483,7 @@ void collective_keeps_the_signs_of_zeros(const Shuffle& shuffle, const Collectiv
   keeps_the_signs_of_zeros_of<__half>(shuffle, c);
 }
 
-// More blocks than 16 bits count, of a thread each.
+// More blocks than 16 bits count, of one thread each.
 void numbers_blocks_beyond_16_bits(const Shuffle& shuffle, const CollectiveCase& c) {
   CollectiveCase many = c;
   many.x = many.y = many.z = 1, many.blocks = (1 << 16) + 3, many.width = 1, many.root = 0;
@@ -492,7 +492,8 @@ void numbers_blocks_beyond_16_bits(const Shuffle& shuffle, const CollectiveCase&
   REQUIRE_BITWISE_EQUAL(collect<int>(shuffle, many, x), x, many.where());
 }
 
-// Results do not show along how many branches members come: the simulated GPU counts exchanges.
+// Results do not depend on the number of branches of the members; the simulated GPU's counter of
+// exchanges does.
 void comes_along_two_branches(const Shuffle& shuffle, const ExchangeCase& c) {
   require_capability({Capability::kSimulator});
   const std::vector<unsigned> x(c.elements(), 1);
@@ -502,7 +503,7 @@ void comes_along_two_branches(const Shuffle& shuffle, const ExchangeCase& c) {
                [&] { run<unsigned>(shuffle, c, ShuffleOp::kXor, x, own, c.members, divergent); })
         .shuffles;
   };
-  std::uint64_t together = 0, apart = 0;  // of a block, one of each warp with members
+  std::uint64_t together = 0, apart = 0;  // per block, one for each warp with members
   for (int t = 0; t < c.threads(); t += 32) {
     const std::uint32_t members = c.members & existing_lanes(t, c.threads());
     together += members != 0;
@@ -535,10 +536,10 @@ void collective_is_deterministic(const Shuffle& shuffle, const CollectiveCase& c
   });
 }
 
-// What the launchers are called with in the case's shape, for floats and for elements of its type,
-// and their contracts.
+// The launchers' calls in the case's shape, for floats and for elements of its type, with their
+// contracts.
 
-// A block has a multiple of `unit` threads.
+// A block's threads are a multiple of `unit`.
 void describe_shape(Call<Shuffle>& call, WarpShape& shape, const WarpCase& c, int unit = 1) {
   const auto sides = [unit](int others, int most) {
     const int step = unit / std::gcd(unit, others);
@@ -564,7 +565,7 @@ void describe_arrays(Call<Shuffle>& call, const T*& x, T*& y, const WarpCase& c)
   call.apart("x", "y");
 }
 
-// Which of a template's launchers it is.
+// The instance of a template of launchers.
 template <class T>
 std::string named(std::string launcher) {
   if (std::is_same_v<T, float>) return launcher;
@@ -599,7 +600,7 @@ Call<Shuffle> collective_call(const CollectiveCase& c) {
   auto& [collective, x, y, width, root, shape] =
       call.arguments(&kernels::ShuffleLaunchersOf<T>::warp_collective, c.collective, nullptr,
                      nullptr, c.width, c.root, c.shape());
-  Range widths;  // that divide the block, and have the root
+  Range widths;  // that divide the block, and contain the root
   for (const int w : {1, 2, 4, 8, 16, 32}) {
     if (c.threads() % w == 0 && w > c.root) widths.only.push_back(w);
   }

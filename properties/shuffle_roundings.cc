@@ -19,7 +19,7 @@ Half half_sum(Half a, Half b, Rounding mode) {
   const double rounded = to_double(h);
   const bool up = mode == kUp || (mode == kZero && exact < 0),
              down = mode == kDown || (mode == kZero && exact > 0);
-  // The neighbour's bits count up with the magnitude.
+  // The bits of the next larger magnitude are one more.
   if (up && rounded < exact) h.bits += h.bits & 0x8000 ? -1 : 1;
   if (down && rounded > exact) h.bits += h.bits & 0x8000 ? 1 : -1;
   return h;
@@ -44,7 +44,7 @@ T without_subnormals(T x) {
   }
 }
 
-// The format in which a sum of T is wider than it should be.
+// A format with more precision than T, for sums that are too precise.
 template <class T>
 using Wider = std::conditional_t<std::is_same_v<T, double>, long double, double>;
 template <class T>
@@ -85,7 +85,7 @@ std::vector<typename SegmentRoundings<T>::Neighbour> neighbours(SegmentSum kind)
     for (std::size_t j = 1; j < x.size(); ++j) s = device_sum(s, x[j]);
     return s;
   };
-  // A scan's last lane and a sum whose distances grow add the same partial sums: of neighbours
+  // A scan's last lane, and a sum with growing distances, add the same partial sums: neighbours
   // first.
   const auto neighbours_first = [](Segment<T> x) {
     for (; x.size() > 1; x.resize(x.size() / 2)) {

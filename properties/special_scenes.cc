@@ -19,8 +19,8 @@ constexpr float kMax = std::numeric_limits<float>::max(),
 
 float one_of(std::span<const float> list, Bits& bits) { return list[bits.below(list.size())]; }
 
-// Of the chain's constants: 0 and 255 bound the levels, 0.5 / 255 is where the first begins, 1 the
-// full colour.
+// Constants of the chain: 0 and 255 limit the levels, 0.5 / 255 is the begin of the first level, 1
+// is the full colour.
 float special_colour(Bits& bits) {
   static constexpr float kNear[] = {
       0,    -0.0f, 1,    -1,    0.5f / 255, 254.5f / 255, 255,  256, 1e38f, -1e38f,
@@ -65,7 +65,7 @@ void make_special(Sphere& s, Bits& bits) {
   }
 }
 
-// The middle of some pixel.
+// The middle of a pixel.
 struct Middle {
   float x, y;
   Middle(int width, int height, Bits& bits)
@@ -73,7 +73,7 @@ struct Middle {
         y(static_cast<float>(bits.below(height)) + 0.5f - static_cast<float>(height) * 0.5f) {}
 };
 
-// The ray of a pixel touches it: 3, 4 and 5 units to the side, or all of the radius along one axis.
+// The ray of a pixel touches the sphere: 3, 4 and 5 units off, or the whole radius along one axis.
 void touch(Sphere& s, const Middle& at, Bits& bits) {
   const float unit = std::ldexp(1.0f, static_cast<int>(bits.below(4)) - 2);
   const bool straight = bits.chance(30), swapped = bits.chance(50);
@@ -84,7 +84,7 @@ void touch(Sphere& s, const Middle& at, Bits& bits) {
   if (bits.chance(50)) s.radius = nudged(s.radius, bits);
 }
 
-// About the origin, so small that squares of lengths are subnormal, or nearly.
+// A sphere about the origin, so small that squares of lengths are subnormal, or almost.
 void shrink(Sphere& s, Bits& bits) {
   const float scale = std::ldexp(1.0f, -60 - static_cast<int>(bits.below(14)));
   const auto eighths = [&](int from) {
@@ -94,7 +94,7 @@ void shrink(Sphere& s, Bits& bits) {
   s.z = bits.chance(50) ? 0 : scale * eighths(-8);
 }
 
-// As high as `other` wherever both are hit, or within an ulp.
+// A height equal to that of `other` wherever both are hit, or within an ulp.
 void tie(Sphere& s, const Sphere& other, Bits& bits) {
   s.x = other.x, s.y = other.y, s.z = other.z, s.radius = other.radius;
   switch (bits.below(4)) {
@@ -107,7 +107,7 @@ void tie(Sphere& s, const Sphere& other, Bits& bits) {
   }
 }
 
-// A level of k + 1/2 at a pixel that it covers, or an ulp away.
+// A level of k + 1/2 at a pixel that the sphere covers, or an ulp off.
 void halve(Sphere& s, const Middle& at, Bits& bits) {
   const float dx = at.x - s.x, dy = at.y - s.y,
               square = s.radius * s.radius - std::fma(dx, dx, dy * dy);
@@ -133,7 +133,7 @@ std::vector<Sphere> special_spheres(SpecialScene scene, int count, int width, in
   for (std::size_t i = 0; i < spheres.size(); ++i) {
     Sphere& s = spheres[i];
     const Middle at(width, height, bits);
-    if (bits.chance(60)) s.x = at.x, s.y = at.y;  // in the image for certain, however small that is
+    if (bits.chance(60)) s.x = at.x, s.y = at.y;  // certainly in the image, however small that is
     switch (scene) {
       case SpecialScene::kSpecial:
         make_special(s, bits);
@@ -143,11 +143,11 @@ std::vector<Sphere> special_spheres(SpecialScene scene, int count, int width, in
         touch(s, at, bits);
         if (i == 0)
           s = {0, 1, 1,     1000,
-               0, 0, -10000};  // seen where a rim is no hit; at a depth of 0 a hit is black
+               0, 0, -10000};  // visible if a rim is no hit; at a depth of 0 a hit is black
         break;
       case SpecialScene::kTies:
         s.z = std::ldexp(
-            s.z, static_cast<int>(bits.below(12)));  // coarse enough for sums that round alike
+            s.z, static_cast<int>(bits.below(12)));  // coarse enough for sums with equal roundings
         if (i > 0) tie(s, spheres[bits.below(i)], bits);
         break;
       case SpecialScene::kLevels:

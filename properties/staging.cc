@@ -21,7 +21,7 @@ constexpr int kTileRows = 8, kBlockRows = 2 * kTile;
 
 Words list(const reference::Words& w) { return {w.begin(), w.end()}; }
 
-// A line of words through thread_map or tile_map.
+// A line of words for thread_map or tile_map.
 struct LineCase {
   std::int64_t n = 0;
   int block = 32;
@@ -53,8 +53,7 @@ struct LineCase {
   }
   void normalise() {
     if (n <= 1 << 13) return;
-    max_blocks =
-        kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
+    max_blocks = kUnlimited;  // for one block, a thousand elements test as much as ten thousand
     block = std::max(block, 32);
   }
 
@@ -64,7 +63,7 @@ struct LineCase {
   WhereIs where() const { return tiles_of_blocks(n, block, max_blocks, kernels::kStagingItems); }
 };
 
-// A matrix of words through transpose.
+// A matrix of words for transpose.
 struct TransposeCase {
   std::int64_t rows = 0, columns = 0;
   TransposeVariant variant = TransposeVariant::kPadded;
@@ -101,19 +100,18 @@ struct TransposeCase {
   }
 };
 
-// A case of moderate size, since it runs once a schedule.
+// A case of moderate size, because it runs once per schedule.
 struct ScheduledLineCase : LineCase {
   static void fields(ScheduledLineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
 };
 
-// One whose matrices, as wide as a block, are small too: for what is launched again and again, or
-// not at all.
+// A case with small matrices, as wide as a block, for launches that are repeated, or that do not
+// execute.
 struct ShortLineCase : LineCase {
   static void fields(ShortLineCase& c, FieldVisitor& field) { fields_of(c, field, 200); }
 };
 
-// What the launchers are called with, and their contracts; contents of x as the case has them, or
-// others.
+// The launchers' calls for a case, with their contracts; with the case's contents of x, or others.
 
 template <class Case>
 void describe_words(Call<Staging>& call, const std::uint32_t*& x, std::uint32_t*& y, const Case& c,
@@ -135,7 +133,7 @@ void describe_line(Call<Staging>& call, std::int64_t& n, StagingShape& shape) {
   call.immaterial("max_blocks");
 }
 
-// As many tiles as a grid has blocks for, once the arrays are known.
+// As many tiles as a grid has blocks for; call after the arrays are defined.
 void describe_length(Call<Staging>& call, const LineCase& c) {
   const std::int64_t batch = std::int64_t{c.block} * kernels::kStagingItems;
   if (c.max_blocks == kUnlimited)
@@ -179,9 +177,9 @@ Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> cont
   call.integer("rows", {0, c.columns > 0 ? kMaxWords / c.columns : kAny}, rows);
   call.integer("columns", {0, c.rows > 0 ? std::min(kMaxWords / c.rows, kWidest) : kAny}, columns);
   describe_words(call, x, y, c, c.rows * c.columns, std::move(contents));
-  // As many words that 32 bits hold none of them.
+  // A number of words that wraps to 0 in 32 bits.
   if (c.rows > 0 && c.columns > 0) call.product({"rows", "columns"}, kMaxWords, {kAny, kWidest});
-  // Of a single row: as wide as a grid may be.
+  // For a single row: as wide as a grid may be.
   if (c.rows > 0 && c.columns > 0)
     call.together("columns_of_a_row", kWidest,
                   [&rows = rows, &columns = columns](auto value) { rows = 1, columns = value; });
@@ -191,7 +189,8 @@ Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> cont
   return call;
 }
 
-// All launchers: the line as it is, and as a column and a row of a matrix as wide as a block.
+// The calls of all launchers: the line, and the line as a column and as a row of a matrix as wide
+// as a block.
 Calls<Staging> calls_of(const LineCase& c) {
   Calls<Staging> calls;
   calls.push_back(thread_map_call(c, [&c] { return c.x(); }));
@@ -248,7 +247,7 @@ void reversing_twice_changes_nothing(const Staging& staging, const LineCase& c) 
   REQUIRE_BITWISE_EQUAL(reversing.launch_tile_map(staging, once), c.x(), c.where());
 }
 
-// Whole tiles come back after as many rotations as a tile has elements.
+// Whole tiles are restored after as many rotations as a tile has elements.
 void rotating_a_block_times_changes_nothing(const Staging& staging, const ScheduledLineCase& c) {
   ScheduledLineCase rotating = c;
   rotating.map = TileMap::kRotate;
@@ -267,9 +266,8 @@ void transposing_twice_changes_nothing(const Staging& staging, const TransposeCa
   REQUIRE_BITWISE_EQUAL(back.launch(staging, c.launch(staging, c.x()).fetch()), c.x());
 }
 
-// More rows of blocks than a grid has, one column wide: the last block goes on to rows of its own.
-// Races are looked for here above all: in no smaller launch does a block fill its tiles a second
-// time.
+// More rows of blocks than a grid has, one column wide: the last block processes further rows. The
+// race check matters here: in no smaller launch does a block fill its tiles a second time.
 void transposes_rows_beyond_the_grid(const Staging& staging, const TransposeCase& c) {
   constexpr std::int64_t kMostRowsOfBlocks = 65535;
   TransposeCase tall = c;
@@ -290,8 +288,8 @@ void transpose_variants_agree(const Staging& staging, const TransposeCase& c) {
   REQUIRE_BITWISE_EQUAL(other.launch(staging, c.x()), padded, c.where());
 }
 
-// On whole tiles: each warp writes one row of a tile and reads one column. A padded column lies in
-// 32 banks, an unpadded one in a single bank, which takes 31 passes more than one.
+// On whole tiles, each warp writes one row of a tile and reads one column. A padded column is in 32
+// banks. An unpadded one is in a single bank, which takes 31 additional passes.
 void padding_removes_every_bank_conflict(const Staging& staging, const TransposeCase& c) {
   require_capability({Capability::kSimulator});
   TransposeCase whole = c;

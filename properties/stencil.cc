@@ -19,7 +19,7 @@ using kernels::StencilCoefficients;
 using kernels::StencilShape;
 using kernels::StencilVariant;
 
-// Streams of make_values(): one an array.
+// Streams of make_values(): one per array.
 enum Stream : std::uint64_t { kX, kC, kZ };
 
 reference::Boundary policy(StencilBoundary boundary) {
@@ -36,12 +36,12 @@ reference::Bounded expected(const StencilCase& c, std::span<const float> x) {
   return reference::stencil_1d(x, c.c(), policy(c.boundary));
 }
 
-// Elements whose neighbours all lie in the signal, whatever the policy: [first, n - first).
+// The elements whose neighbours are all inside the signal, for every policy: [first, n - first).
 std::int64_t interior(const StencilCase& c) {
   return c.boundary == StencilBoundary::kPadded ? 0 : kStencilRadius;
 }
 
-// Equal as numbers, and NaN where the other is NaN.
+// Equal as numbers, or both NaN.
 bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace
@@ -109,8 +109,7 @@ void ScheduledStencilCase::fields(ScheduledStencilCase& c, FieldVisitor& field) 
 }
 
 void StencilCase::normalise() {
-  // A million elements in one block would be most of a run's time and show nothing that a thousand
-  // do not.
+  // A million elements in one block would dominate a run's time and test no more than a thousand.
   if (n > 1 << 14) max_blocks = kUnlimited;
   if (n > 1 << 12 && block < 32) block = 33;
 }
@@ -118,8 +117,8 @@ void StencilCase::normalise() {
 std::vector<float> StencilCase::x() const { return make_values<float>(values, n + 2 * halo(), kX); }
 
 StencilCoefficients StencilCase::c() const {
-  // Of every second case no NaN, which differs from itself: a launcher may compare coefficients
-  // with those it has had.
+  // Every second case has no NaN. NaN differs from itself, and a launcher may compare coefficients
+  // with earlier ones.
   StencilCoefficients c = {coefficients.seed % 2 == 0 ? std::numeric_limits<float>::quiet_NaN()
                                                       : 0x1p120f};
   std::ranges::copy(make_values<float>(coefficients, kStencilRadius, kC), c.begin() + 1);
@@ -164,13 +163,13 @@ DeviceArray<float> StencilCase::launch(const Stencil& stencil, std::span<const f
 }
 
 void PolynomialStencilCase::normalise() {
-  boundary = StencilBoundary::kPadded;  // the polynomial goes on through the halo
+  boundary = StencilBoundary::kPadded;  // the polynomial continues in the halo
   StencilCase::normalise();
 }
 
 namespace {
 
-// Within its bound, and then bit for bit what the declared chain gives.
+// The result must be within its bound and, bit for bit, that of the declared chain.
 void matches_its_reference(const Stencil& stencil, const StencilCase& c) {
   const auto y = c.launch(stencil);
   const std::vector<float> x = c.x();
@@ -270,8 +269,8 @@ void commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
   std::vector<float> x = c.x();
   const std::vector<float> y = c.launch(stencil, x, c.c()).fetch();
   if (c.n == 0) return;
-  // Rotates by `shift`; without a periodic boundary the elements that came around, and their
-  // neighbours, are no matter of the law.
+  // Rotates by `shift`. Without a periodic boundary, the law does not apply to the elements that
+  // wrap around and to their neighbours.
   const bool periodic = c.boundary == StencilBoundary::kPeriodic;
   const std::int64_t size = static_cast<std::int64_t>(x.size()), shift = c.shift % size;
   std::ranges::rotate(x, x.begin() + shift);
@@ -285,8 +284,7 @@ void commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
   }
 }
 
-// A graph takes the coefficients from where they were when its stream was captured, and as they are
-// when it is launched.
+// A graph reads the coefficients at their address during capture, with the values at its launch.
 void a_graph_reads_its_coefficients_anew(const Stencil& stencil, const ScheduledStencilCase& c) {
   if (c.n == 0) return;
   const std::vector<float> expected = c.launch(stencil).fetch();

@@ -109,8 +109,8 @@ StencilTerms any_stencil_terms(Bits& bits) {
     const auto significand = static_cast<float>(static_cast<int>(bits.below(1 << 25)) - (1 << 24));
     return std::ldexp(significand, exponent - 24 - less);
   };
-  // Of the signal and of the coefficients: one, or near the least normal; then the other makes up
-  // for it, or does not.
+  // The size of the signal and of the coefficients: one, or near the least normal number. The other
+  // may or may not compensate.
   const bool tiny_x = bits.chance(25), tiny_c = !tiny_x && bits.chance(20), flat = bits.chance(10);
   for (float& x : t.x) x = any(tiny_x ? -125 : 0);
   if (flat) t.x.fill(t.x[0]);

@@ -1,5 +1,5 @@
-// What the stencil's generators reach, and that every case type is text that reads back. No device
-// is used.
+// The coverage of the stencil's generators, and that every case type can be printed and parsed.
+// Uses no device.
 #include "properties/stencil.h"
 
 #include <gtest/gtest.h>

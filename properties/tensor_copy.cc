@@ -18,7 +18,7 @@ Coordinates coordinates(const CopyPlaces& at, std::size_t i) {
   return c;
 }
 
-// The images that loads at these places leave, each `times` times.
+// The images after loads at these places, each repeated `times` times.
 ByteList expected_images(const TensorCopyCase& c, const CopyPlaces& at, const ByteList& tensor,
                          int times = 1) {
   ByteList all;
@@ -89,7 +89,7 @@ struct Integers {
     return f(a, b);
   }
 };
-// Small integers, whose sums every format has.
+// Small integers, whose sums are exact in every format.
 template <class T>
 struct Floats {
   double (*value)(T);
@@ -131,7 +131,7 @@ void reduce(const TensorCopyCase& c, const Coordinates& at, std::span<const std:
   }
 }
 
-// Copies that meet, too: all of these operations commute.
+// Copies may overlap, because all of these operations commute.
 void reductions_match_the_index_model(const TensorCopy& copy, const TensorReduceCase& c) {
   CopyContents contents = store_contents(c, true);
   contents.at.insert(contents.at.end(), contents.at.begin(), contents.at.end());
@@ -147,9 +147,9 @@ void reductions_match_the_index_model(const TensorCopy& copy, const TensorReduce
   REQUIRE_BITWISE_EQUAL(reduce_call(c, contents).run(copy).take<unsigned char>("tensor"), expected);
 }
 
-// All boxes of the tensor, loaded from one and stored to another: what lies in it arrives, and what
-// does not stays, but for the rest of a row's last piece, which a store writes with what the load
-// has filled it with.
+// Loads all boxes of a tensor and stores them to another. Elements in the boxes must arrive. Other
+// elements must be unchanged, except for the rest of a row's last piece, which a store writes with
+// the load's fill.
 void what_is_loaded_and_stored_is_the_same(const TensorCopy& copy, const TensorTileCase& given) {
   TensorTileCase c = given;
   for (int& step : c.shape.steps) step = 1;
@@ -195,8 +195,8 @@ void what_is_loaded_and_stored_is_the_same(const TensorCopy& copy, const TensorT
   REQUIRE_BITWISE_EQUAL(store_call(c, contents).run(copy).take<unsigned char>("tensor"), expected);
 }
 
-// Boxes as wide as what is swizzled: of the same bytes, each where the pattern says; and twice,
-// where it was.
+// Boxes as wide as the swizzle: they must have the same bytes, permuted by the pattern; swizzled
+// twice, at their original places.
 void a_swizzle_moves_pieces_and_nothing_else(const TensorCopy& copy, const TensorTileCase& given) {
   TensorTileCase c = given;
   if (c.shape.interleave != TensorInterleave::kNone) c.shape.interleave = TensorInterleave::kNone;
@@ -221,7 +221,7 @@ void a_swizzle_moves_pieces_and_nothing_else(const TensorCopy& copy, const Tenso
   REQUIRE_BITWISE_EQUAL(load_call(c, contents).run(copy).take<unsigned char>("images"), moved);
 }
 
-// All of it beyond the tensor, on whichever side.
+// Boxes that are entirely outside of the tensor, on any side.
 void nothing_of_the_tensor_is_fill(const TensorCopy& copy, const TensorTileCase& c) {
   CopyContents contents = load_contents(c);
   Bits bits(c.places ^ 1);
@@ -230,8 +230,8 @@ void nothing_of_the_tensor_is_fill(const TensorCopy& copy, const TensorTileCase&
     const std::int64_t grain = d == 0 ? c.coordinate_grain() : 1,
                        before = -(c.reach(d) + grain - 1) / grain * grain;
     const std::int64_t after = (c.shape.sizes[d] + grain - 1) / grain * grain;
-    // A box that begins so far before goes to the last coordinate before the tensor; steps end
-    // before it.
+    // A box that begins this far before the tensor ends at the last coordinate before it; with
+    // steps it ends earlier.
     contents.at[5 * i + d] = static_cast<std::int32_t>(bits.chance(50) ? before : after);
   }
   const TensorBox b = c.box();
@@ -247,7 +247,7 @@ void nothing_of_the_tensor_is_fill(const TensorCopy& copy, const TensorTileCase&
   REQUIRE_BITWISE_EQUAL(load_call(c, contents).run(copy).take<unsigned char>("images"), expected);
 }
 
-// Boxes of `pieces` pieces by `rows` rows, by each launcher.
+// Boxes of `pieces` pieces by `rows` rows, with each launcher.
 void require_boxes_that_fit(const TensorCopy& copy, const TensorTileCase& given, int pieces,
                             int rows) {
   TensorTileCase c = given;
@@ -270,14 +270,14 @@ void require_boxes_that_fit(const TensorCopy& copy, const TensorTileCase& given,
   reductions_match_the_index_model(copy, reduced);
 }
 
-// More shared memory than a block has without asking.
+// More shared memory than a block has without opt-in.
 void large_boxes_fit(const TensorCopy& copy, const TensorTileCase& c) {
   require_boxes_that_fit(copy, c, 64, 64);
 }
 
-// A launcher must ask for more than 48 KB. A kernel's static shared memory is a part of these.
-// Images and what aligns them to 1024 bytes are one step of 128 bytes below 48 KB, exactly that,
-// and one step above.
+// A launcher must opt in to more than 48 KB, which include a kernel's static shared memory. Images,
+// with their alignment to 1024 bytes, are one step of 128 bytes below 48 KB, exactly 48 KB, and one
+// step above.
 void boxes_about_48_kb_fit(const TensorCopy& copy, const TensorTileCase& given) {
   constexpr std::int64_t kWithoutAsking = 48 << 10, kMargin = 128, kAlignedTo = 1024;
   struct Box {
@@ -293,7 +293,7 @@ void boxes_about_48_kb_fit(const TensorCopy& copy, const TensorTileCase& given) 
   }
 }
 
-// Also where one block makes one copy after the other.
+// Also if one block makes several copies, one after the other.
 void is_deterministic(const TensorCopy& copy, const SmallTensorReduceCase& given) {
   constexpr int kSchedules = 20;
   SmallTensorReduceCase c = given;
@@ -314,8 +314,8 @@ void is_deterministic(const TensorCopy& copy, const SmallTensorReduceCase& given
   });
 }
 
-// Of so many dimensions: two boxes within the tensor that do not meet, whose coordinates and
-// offsets all differ from their neighbours.
+// A case with this many dimensions: two disjoint boxes inside the tensor, whose neighbouring
+// coordinates and offsets all differ.
 TensorCopyCase of_dimensions(const TensorCopyCase& given, int rank, bool im2col) {
   TensorCopyCase c;
   c.cluster = 2, c.tensor_offset = given.tensor_offset, c.poison = given.poison,
@@ -336,7 +336,7 @@ TensorCopyCase of_dimensions(const TensorCopyCase& given, int rank, bool im2col)
   return c;
 }
 
-// Each number of dimensions has instructions of its own, and so has each operation.
+// Each number of dimensions, and each operation, has separate instructions.
 void each_instruction_matches_the_index_model(const TensorCopy& copy, const TensorCopyCase& given) {
   const CopyPlaces at = {4, 1, 3, 0, 2, 8, 2, 1, 3, 0};
   for (int rank = 1; rank <= 5; ++rank) {
@@ -373,11 +373,11 @@ void each_instruction_matches_the_index_model(const TensorCopy& copy, const Tens
   }
 }
 
-// A law that needs copies through tensor maps, which it says before it makes its first case.
+// A law that requires copies through tensor maps, which it checks before its first case.
 Law<TensorCopy> where_there_are_tensor_copies(Law<TensorCopy> law) {
   law.judge = [judge = std::move(law.judge)](std::string_view name, const TensorCopy& copy,
                                              const PropertyOptions& options) {
-    PropertyOptions once;  // a case that is named is one of the law's
+    PropertyOptions once;  // a given case is one of the law's
     once.cases = 1;
     PropertyResult there = run_property<TensorCopyCase>(
         name, [](const TensorCopyCase&) { require_capability({Capability::kTensorCopies}); }, once);
@@ -407,7 +407,7 @@ Laws<TensorCopy> tensor_copy_laws() {
       refusal_law<calls_of, SmallTensorCopyCase>("RefusesBadArguments", {.cases = 12, .cost = 25}),
       refusal_law<column_calls_of, TensorStoreCase>("RefusesBadColumns", {.cases = 10, .cost = 25}),
       law("NothingOfTheTensorIsFill", nothing_of_the_tensor_is_fill, {.cases = 80}),
-      // Before larger boxes: what a kernel has been allowed once it may have from then on.
+      // Before larger boxes: an opt-in of a kernel stays in effect.
       law("BoxesAbout48KbFit", boxes_about_48_kb_fit, {.cases = 1, .cost = 100}),
       law("LargeBoxesFit", large_boxes_fit, {.cases = 2, .cost = 50}),
       law("IsDeterministic", is_deterministic, {.cases = 3, .cost = 40}),

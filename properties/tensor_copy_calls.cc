@@ -13,12 +13,12 @@ constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 template <class E>
 void describe_choice(Call<TensorCopy>& call, const char* name, E last, E& at) {
   using T = std::underlying_type_t<E>;
-  // The others are legal, but not with this box and tensor.
+  // The other values are legal, but not with this box and tensor.
   call.integer(name, {.least = 0, .most = static_cast<T>(last), .here = {static_cast<T>(at)}},
                reinterpret_cast<T&>(at));
 }
 
-// Of a box of so many rows in its second and third dimension, the most that an image has room for.
+// A box with so many rows in its second and third dimension that it fills the largest image.
 void describe_largest_box(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
   constexpr int kSpan[] = {0, 32, 64, 128}, kSide = 256, kGrain = 128;
   call.mistake("more_than_a_block_has",
@@ -37,11 +37,11 @@ void describe_largest_box(Call<TensorCopy>& call, const TensorCopyCase& c, Tenso
     s.box[1] = static_cast<int>(value), s.box[2] = static_cast<int>(third);
   };
   call.together("rows_of_a_box", second, set);
-  // More than what a block may have without asking, and less than that.
+  // Between the limit without opt-in and the largest image.
   call.promise("half_of_the_rows", [set, second] { set((second + 1) / 2); });
 }
 
-// `stores`: through a box of pixels that does not go beyond the tensor.
+// `stores`: with a box of pixels inside the tensor.
 void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s,
                     bool stores = false) {
   const bool sliced = s.interleave != TensorInterleave::kNone;
@@ -75,7 +75,7 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
                                      : 31;
     for (int d = 0; d + 2 < s.rank; ++d) {
       const std::string n = std::to_string(d);
-      // The ends that make the box larger go with any other.
+      // Corners that enlarge the box are legal with every other value.
       const Whole least = stores ? 0 : -corner - 1, most = stores ? 0 : corner;
       call.integer("lower" + n, {.least = least, .most = corner, .here = {least, s.lower[d]}},
                    s.lower[d]);
@@ -101,14 +101,14 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
   call.integer("max_blocks", {1, kUnlimited}, s.max_blocks);
   call.immaterial("block"), call.immaterial("max_blocks");
   for (int d = 1; d < s.rank; ++d) {
-    // Of a dimension of one there is no step.
+    // A dimension of one has no step.
     const Whole widest = (Whole{1} << 40) - c.grain();
     if (s.sizes[d] == 1 && s.box[d] == 1 && !s.im2col)
       call.immaterial("strides" + std::to_string(d - 1),
                       {widest, widest / 2 / c.grain() * c.grain()});
   }
-  if (!sliced && !s.im2col) call.immaterial("steps0", {1, 2, 8});  // which counts for slices alone
-  // What is beyond the rank is not looked at.
+  if (!sliced && !s.im2col) call.immaterial("steps0", {1, 2, 8});  // which applies to slices alone
+  // Values beyond the rank are ignored.
   const auto unseen = [&](const std::string& name, auto& at) {
     constexpr Whole kLeast = std::numeric_limits<std::remove_reference_t<decltype(at)>>::min();
     constexpr Whole kMost = std::numeric_limits<std::remove_reference_t<decltype(at)>>::max();
@@ -124,8 +124,7 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
   call.reads(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
-// What coordinates may be follows from the shape: those of another, as many as they are, do not
-// fit.
+// The shape determines the legal coordinates: equally many coordinates of another shape do not fit.
 std::int64_t number_of(const TensorShape& s) {
   std::uint64_t n = 0;
   const auto add = [&n](auto value) { n = mix(n ^ static_cast<std::uint64_t>(value)); };
@@ -139,7 +138,7 @@ std::int64_t number_of(const TensorShape& s) {
   return static_cast<std::int64_t>(n >> 2);
 }
 
-// A stride of the tensor takes the rows of all dimensions above it further apart.
+// A stride of the tensor separates the rows of all dimensions above it.
 void describe_strides(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
   const TensorShape& own = c.shape;
   const std::int64_t grain = c.grain(), unit = own.interleave != TensorInterleave::kNone
@@ -199,7 +198,7 @@ void describe_arrays(Call<TensorCopy>& call, const TensorCopyCase& c, Tensor*& t
   }
   call.input("at", at, {.count = 5 * n, .room = number_of(c.shape)}, {c.at_offset, c.poison},
              [at = contents.at] { return at; });
-  // Copies of one place twice: of loads alone.
+  // Copies of the same places twice: for loads alone.
   if (loads && n > 0 && c.shape.max_blocks == kUnlimited)
     call.lengthens("count", 1, kUnlimited / images_a_copy, {{"at", 5}, {"images", image}});
   call.apart("tensor", "images");
@@ -279,7 +278,7 @@ CopyContents store_contents(const TensorCopyCase& c, bool small) {
 
 namespace {
 
-// Whether the store, and the reduction, take the case.
+// Whether a store, or a reduction, accepts the case.
 bool is_stored(const TensorCopyCase& c) {
   const auto beyond = [&](int d) { return c.shape.lower[d] < 0 || c.shape.upper[d] > 0; };
   return !c.shape.im2col || !(beyond(0) || beyond(1) || beyond(2));
@@ -296,7 +295,7 @@ bool is_reduced(const TensorCopyCase& c) {
 
 Calls<TensorCopy> calls_of(const SmallTensorCopyCase& drawn) {
   SmallTensorCopyCase c = drawn;
-  c.normalise();  // a case that is still being drawn is asked for its mistakes
+  c.normalise();  // a case that is still being drawn must supply its mistakes
   Calls<TensorCopy> calls;
   calls.push_back(load_call(c, load_contents(c)));
   calls.push_back(multicast_call(c, load_contents(c)));

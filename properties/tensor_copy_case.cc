@@ -53,7 +53,7 @@ void TensorCopyCase::fields_of(TensorCopyCase& c, FieldVisitor& field) {
                        *kOffset[] = {"offset0", "offset1", "offset2"};
   for (int d = 0; d < 3; ++d) field(kLower[d], s.lower[d], range(-4, 4));
   for (int d = 0; d < 3; ++d) field(kUpper[d], s.upper[d], range(-4, 4));
-  // Some beyond 8 bits: of all but one pixel they leave the tensor.
+  // Some exceed 8 bits: such boxes are outside of the tensor for all but one pixel.
   for (int d = 0; d < 3; ++d)
     field(kOffset[d], s.offsets[d], one_of({0, 1, 2, 3, 4, 256, 1, 257, 31}));
   field("pixels", s.pixels, range(1, 40));
@@ -93,7 +93,7 @@ void TensorCopyCase::normalise() {
                                                            : sliced ? kPiece
                                                                     : element;
   s.box[0] = s.channels = static_cast<int>(pieces * kPiece / element);
-  // The more dimensions, the less of each.
+  // With more dimensions, each is smaller.
   const int most_box = s.rank <= 3   ? 9
                        : s.rank == 4 ? 4
                                      : 3,
@@ -138,7 +138,7 @@ TensorBox TensorCopyCase::box() const {
   return b;
 }
 
-// Anywhere that a load may begin: before the tensor, within, and past its end.
+// Any place that a load may have: before the tensor, inside, and past its end.
 CopyPlaces TensorCopyCase::load_places() const {
   Bits bits(places);
   CopyPlaces at;
@@ -155,8 +155,8 @@ CopyPlaces TensorCopyCase::load_places() const {
   return at;
 }
 
-// Boxes that do not meet: some of those that lie side by side from a corner near the tensor's; of
-// columns, one.
+// Disjoint boxes: some of those next to each other, from a corner near the tensor's; for columns,
+// one.
 CopyPlaces TensorCopyCase::store_places() const {
   if (shape.im2col) {
     CopyPlaces at = load_places();
@@ -197,8 +197,8 @@ void append(ByteList& bytes, const std::vector<T>& values) {
 
 }  // namespace
 
-// Of the case's elements; small integers, whose sums are exact, where they will be added or
-// compared as such.
+// Values of the case's element type; small integers with exact sums if they will be added or
+// compared as numbers.
 ByteList TensorCopyCase::values_for(std::int64_t bytes, std::uint64_t stream, bool small) const {
   const Values v =
       small && is_floating(shape.element) ? Values{ValueKind::kSmallIntegers, values.seed} : values;

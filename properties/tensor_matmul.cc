@@ -15,7 +15,7 @@
 namespace lockstep::properties {
 namespace {
 
-constexpr std::int64_t kMax = 150;  // of each of m, n, k: several tiles of every size, and quick
+constexpr std::int64_t kMax = 150;  // for each of m, n, k: several tiles of every size, and quick
 const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex,
                                            ValueKind::kUniform,       ValueKind::kMixed,
                                            ValueKind::kWide,          ValueKind::kSpecial};
@@ -23,8 +23,8 @@ const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKin
                                              ValueKind::kZero};
 const std::vector<ValueKind> kFiniteValues = {ValueKind::kSmallIntegers, ValueKind::kUniform};
 
-// ---- The ways to a matrix unit: which paths and elements a case has, and what the device must
-// have.
+// ---- The instruction sets for matrix units: the paths and elements of a case, and the
+// requirements on the device.
 
 struct ByWmma {
   static Domain<TensorMatmulPath> paths() {
@@ -63,7 +63,7 @@ struct ByFp8 : ByMma {
 };
 
 struct ByWgmma {
-  // The larger tiles take the simulated GPU longer: one case in six has them.
+  // Larger tiles take the simulated GPU longer: one case in six has them.
   static Domain<TensorMatmulPath> paths() {
     using enum TensorMatmulPath;
     return choice<TensorMatmulPath>({{"wgmma", kWgmma},
@@ -158,7 +158,7 @@ void matches_its_reference(const TensorMatmul& matmul, const TensorMatmulCase& c
   require_product(c, c.launch(matmul, a, b, addend), a, b, addend);
 }
 
-// Of integers whose sums are exact.
+// Integers with exact sums.
 void require_exact(const TensorMatmulCase& c, const Elements& d, const Elements& a,
                    const Elements& b, const Elements& addend) {
   const auto whole = [&](const Elements& factor) {
@@ -185,8 +185,9 @@ void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCa
   require_exact(c, c.launch(matmul, a, b, addend), a, b, addend);
 }
 
-// Every kernel of the way: eight and five stages, which are more than are under way at once, three
-// and one; each factor copied in each way beside the other, and rows of C and D in pairs or not.
+// Every kernel of the instruction set. Eight and five stages, which are more than are in flight at
+// once, three and one. Each factor is copied in each way with each way of the other, and rows of C
+// and D are copied in pairs or not.
 template <class Way>
 void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCase& given) {
   struct Layout {
@@ -201,7 +202,7 @@ void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCas
       for (const Layout& layout : kLayouts) {
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
-        // A tile and some of the next one below; of the wide ones, most of one.
+        // A tile and a part of the next one below; for wide tiles, most of one.
         const bool tall = path >= TensorMatmulPath::kTcgen05;
         c.m = wide ? 123 : small ? 37 : tall ? rows_of_tile(path) + 5 : 69;
         c.n = wide ? 251 : small ? 35 : tall ? 51 : 67;
@@ -216,10 +217,10 @@ void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCas
   }
 }
 
-// Of zeros of either sign alone, the signs: a product more or less, or a start from +0, changes
-// them and nothing else. Rows of A and columns of B are +0, -0, both in turn, and -0 but for the
-// last; each pair meets both zeros in C. Every number of products that a step or a stage may have
-// left.
+// Zeros of either sign only, whose sums' signs show a missing or an additional product, or a start
+// from +0. Rows of A and columns of B are +0, -0, both alternately, and -0 except for the last;
+// each pair is combined with both zeros in C. Covers every number of products that can remain in a
+// step or a stage.
 template <class Way>
 void keeps_the_signs_of_zeros(const TensorMatmul& matmul, const SmallCase<Way>& given) {
   constexpr std::int64_t kPatterns = 4, kSide = 2 * kPatterns;
@@ -245,15 +246,15 @@ void keeps_the_signs_of_zeros(const TensorMatmul& matmul, const SmallCase<Way>& 
   }
 }
 
-// NaN payloads and the sign of zero among them.
+// Including NaN payloads and the sign of zero.
 void without_products_gives_c(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   TensorMatmulCase none = c;
   none.k = 0;
   REQUIRE_BITWISE_EQUAL(none.launch(matmul), none.c());
 }
 
-// An element's products stand in one instruction or in the next, as in the whole product: the bits
-// agree.
+// Multiplies the first columns, then the others from that result on. Each instruction then has the
+// same products as in the whole product, so the bits must be equal.
 void goes_on_from_its_result(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   constexpr std::int64_t kStepBytes = 32;
   const std::int64_t step = kStepBytes / bytes_of(c.element), split = c.k / 2 / step * step;
@@ -267,7 +268,7 @@ void goes_on_from_its_result(const TensorMatmul& matmul, const TensorMatmulCase&
       c.launch(matmul, a, b, c.c()));
 }
 
-// The products of the two are the same, in the same order, with their factors exchanged.
+// Both have equal products in the same order, with their factors exchanged.
 void transposes(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   const Elements d = c.launch(matmul);
   TensorMatmulCase other = c;
@@ -317,8 +318,8 @@ void distributes_over_sums(const TensorMatmul& matmul, const TensorMatmulCase& c
   }
 }
 
-// f16 by mma and by wmma; f16, bf16 and tf32 by wgmma or tcgen05 and by mma. e4m3 is summed by
-// another unit there.
+// f16 by mma and by wmma; f16, bf16 and tf32 by wgmma or tcgen05 and by mma. e4m3 is excluded,
+// because another unit sums it there.
 void paths_agree_bit_for_bit(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   TensorMatmulCase here = c, there = c;
   const bool warpgroup = c.path != TensorMatmulPath::kMma;
@@ -332,15 +333,15 @@ template <class Way>
 void covers_tiles_past_16_bits(const TensorMatmul& matmul, const SmallCase<Way>&) {
   for (const TensorMatmulPath path : Way::kEachPath) {
     for (const MatrixElement element : Way::kEachElement) {
-      // Of tcgen05 one type: the arrays are large, and the tiles are the same for all.
+      // Only one type for tcgen05: the arrays are large, and all types have the same tiles.
       if (path < TensorMatmulPath::kTcgen05 || element == MatrixElement::kF16)
         covers_tiles_past_16_bits_by(matmul, path, element);
     }
   }
 }
 
-// The header's table: the compute capabilities, times ten, from which and to which a path has an
-// element; none where it has it nowhere.
+// The header's table: the range of compute capabilities, times ten, in which a path supports an
+// element; none if no device does.
 struct Needs {
   int from = 0, to = std::numeric_limits<int>::max();
 };
@@ -354,8 +355,8 @@ std::optional<Needs> needs_of(TensorMatmulPath path, MatrixElement element) {
   return element != kTf32 ? std::optional(Needs{90, 90}) : std::nullopt;
 }
 
-// Each path with each element: a path that the device has works. One that it lacks is answered
-// before any operation on the device. One that no device has is refused.
+// Each path with each element. A path that the device has must work. One that it lacks must be
+// refused before any operation on the device, and so must one that no device has.
 void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCase<ByWmma>& given) {
   const int device = 10 * device_properties().major + device_properties().minor;
   SmallCase<ByWmma> c = given;
@@ -397,7 +398,7 @@ Laws<TensorMatmul> needing_all(Laws<TensorMatmul> laws) {
   return laws;
 }
 
-// What every way must keep.
+// The laws of every instruction set.
 template <class Way>
 Laws<TensorMatmul> common_laws(int cases) {
   return {

@@ -14,7 +14,7 @@ namespace {
 
 using kernels::TensorView;
 
-// Streams of make_values(): one an array.
+// Streams of make_values(): one per array.
 enum Stream : std::uint64_t { kA, kB, kC, kOther };
 
 template <class T>
@@ -31,7 +31,7 @@ std::vector<T> typed(const Elements& bits) {
   return values;
 }
 
-// The number of e4m3 next to `value` toward zero: 448 at most, no NaN.
+// The number of e4m3 next to `value` toward zero: at most 448, never NaN.
 std::uint64_t to_e4m3(float value) {
   const std::uint64_t sign = std::signbit(value) ? 0x80 : 0;
   std::uint64_t bits = 0;
@@ -54,7 +54,7 @@ Elements factors(MatrixElement element, const Values& v, std::size_t n, std::uin
     case MatrixElement::kE4m3: break;
   }
   if (v.kind == ValueKind::kWide || v.kind == ValueKind::kSpecial || v.kind == ValueKind::kMixed) {
-    // Any byte; NaN in special values alone.
+    // Any byte; NaN only for special values.
     Elements bits = bits_of(make_values<std::uint8_t>({ValueKind::kUniform, v.seed}, n, stream));
     for (auto& b : bits) {
       if (v.kind == ValueKind::kWide && (b & 0x7f) == 0x7f) b ^= 0x41;
@@ -75,7 +75,7 @@ Elements addends(MatrixElement element, const Values& v, std::size_t n) {
   }
 }
 
-// A dense matrix with elements of all ones, which nothing may use, between its rows.
+// A dense matrix with elements of all ones between its rows, which a kernel must not use.
 Elements spread(const Elements& dense, std::int64_t rows, std::int64_t columns,
                 std::int64_t stride) {
   Elements wide(rows * stride, ~std::uint64_t{0});
@@ -84,13 +84,13 @@ Elements spread(const Elements& dense, std::int64_t rows, std::int64_t columns,
   return wide;
 }
 
-// From the first element to the last; what stands between the last row's end and its stride belongs
-// to nobody.
+// The elements from the first to the last; those between the end of the last row and its stride are
+// not part of the matrix.
 std::int64_t extent(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
   return rows == 0 || columns == 0 ? 0 : (rows - 1) * stride + columns;
 }
 
-// An input of elements of so many bytes.
+// An input of elements with this size in bytes.
 template <class Contents>
 void add_input(Call<TensorMatmul>& call, const char* name, const void*& at, int bytes,
                std::int64_t count, const Layout& layout, Contents contents) {
@@ -111,7 +111,7 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
                      TensorView<const void>{nullptr, c.n, c.k, c.b_stride()},
                      TensorView<const void>{nullptr, c.m, c.n, c.c_stride()},
                      TensorView<void>{nullptr, c.m, c.n, c.d_stride()});
-  // So many rows can be addressed; of a matrix without columns, any number.
+  // The number of addressable rows; any number for a matrix without columns.
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   const int factor = bytes_of(c.element), result = result_bytes_of(c.element);
   const auto rows = [](std::int64_t columns, std::int64_t stride, int bytes) {
@@ -120,7 +120,7 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
   const auto strides = [](std::int64_t rows, std::int64_t columns, int bytes) {
     return Range{columns, rows == 0 || columns == 0 ? kAny : kAny / bytes / rows};
   };
-  // Other paths and types go with other arguments, or with none on this device.
+  // Other paths and types need other arguments, or are not available on this device.
   const auto only = [](std::uint8_t last, auto value) {
     return Range{.least = 0, .most = last, .here = {static_cast<Whole>(value)}};
   };
@@ -131,7 +131,7 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
   call.integer("path", only(7, c.path), reinterpret_cast<std::uint8_t&>(path));
   call.integer("element", only(5, c.element), reinterpret_cast<std::uint8_t&>(element));
   using enum TensorMatmulPath;
-  std::vector<Whole> paths;  // that this device has with these elements
+  std::vector<Whole> paths;  // the device's paths for these elements
   const int device = 10 * device_properties().major + device_properties().minor;
   const bool eight_bits = c.element == MatrixElement::kE4m3;
   if (c.element == MatrixElement::kF16) paths.push_back(static_cast<Whole>(kWmma));
@@ -182,7 +182,7 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
   call.rows("d", c.m, c.n, "d.stride", strides(c.m, c.n, result), d.stride);
 
   if (c.m > 0 && c.n > 0 && c.k > 0) {
-    // Of as many elements that 32 bits hold none of them.
+    // A number of elements that wraps to 0 in 32 bits.
     const auto sides = [&a = a, &b = b, &addend = addend, &d = d](std::int64_t m, std::int64_t n,
                                                                   std::int64_t k) {
       a.rows = addend.rows = d.rows = m,
@@ -200,7 +200,7 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
   call.mistake("more_columns_of_b", [&b = b] { ++b.columns, ++b.stride; });
   call.mistake("more_rows_of_c", [&addend = addend] { ++addend.rows; });
   call.mistake("more_columns_of_d", [&d = d] { ++d.columns, ++d.stride; });
-  // s8 has mma alone.
+  // s8 has only mma.
   call.mistake("s8_without_a_path", [&path = path, &element = element] {
     element = MatrixElement::kS8;
     if (path == TensorMatmulPath::kMma) path = TensorMatmulPath::kWgmma;
@@ -283,7 +283,7 @@ void TensorMatmulCase::fields_of(TensorMatmulCase& c, FieldVisitor& field,
 }
 
 void TensorMatmulCase::normalise() {
-  // A product of three long sides is most of a run's time and shows nothing new.
+  // A product of three long sides would dominate a run's time and test nothing new.
   constexpr std::int64_t kLong = 70;
   if (m > kLong && k > kLong && n > kLong) n = n % kLong;
 }

@@ -24,10 +24,10 @@ using kernels::TensorView;
 using Bytes = std::vector<std::uint8_t>;
 using Input = TensorView<const std::uint8_t>;
 
-// Streams of make_values(): one an array.
+// Streams of make_values(): one per array.
 enum Stream : std::uint64_t { kA, kB, kScalesOfA, kScalesOfB, kC };
 
-// What a launch gets: dense matrices.
+// The operands of a launch: dense matrices.
 struct Operands {
   Bytes a, a_scales, b, b_scales;
   std::vector<float> c;
@@ -90,7 +90,7 @@ struct ScaledCase {
   Bytes any(std::int64_t count, std::uint64_t stream) const {
     return make_values<std::uint8_t>({ValueKind::kUniform, values.seed}, count, stream);
   }
-  // Small integers: 0, 1, 2 and their negatives. NaN, of e4m3, in special values alone.
+  // Small integers: 0, 1, 2 and their negatives. NaN of e4m3 only for special values.
   Bytes elements(std::int64_t count, std::uint64_t stream) const {
     constexpr std::uint8_t kSmallE4m3[] = {0, 0x38, 0x40, 0xb8, 0xc0},
                            kSmallE2m1[] = {0, 2, 4, 10, 12};
@@ -107,7 +107,7 @@ struct ScaledCase {
     }
     return bytes;
   }
-  // One for small integers; otherwise near one, or of all sizes.
+  // One for small integers; otherwise near one, or of all magnitudes.
   Bytes scales_of(std::int64_t count, std::uint64_t stream) const {
     const bool powers = element == ScaledElement::kMxf8;
     Bytes bytes = any(count, stream);
@@ -132,7 +132,7 @@ struct SmallScaledCase : ScaledCase {
   static void fields(SmallScaledCase& c, FieldVisitor& field) { fields_of(c, field, 40, 100); }
 };
 
-// A dense matrix with what nothing may use between its rows.
+// A dense matrix with gaps between its rows, which a kernel must not use.
 template <class T>
 std::vector<T> spread(const std::vector<T>& dense, std::int64_t rows, std::int64_t columns,
                       std::int64_t stride, T between) {
@@ -177,7 +177,7 @@ Call<TensorMatmulScaled> call_with(const ScaledCase& c, Make operands) {
                {0, std::min({c.n + c.c_gap, c.n + c.d_gap, rows(c.k, c.b_stride(), 1),
                              rows(scales, c.scales_stride(), 1)})},
                b.rows, b_scales.rows, addend.columns, d.columns);
-  // With as many scales.
+  // Values with the same number of scales.
   call.integer("k",
                {c.k == 0 ? 0 : (scales - 1) * c.each() + 1,
                 std::min({c.a_stride(), c.b_stride(), scales * c.each()})},
@@ -227,7 +227,7 @@ Call<TensorMatmulScaled> call_with(const ScaledCase& c, Make operands) {
   call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n, 4), addend.stride);
   call.rows("d", c.m, c.n, "d.stride", strides(c.m, c.n, 4), d.stride);
   if (c.m > 0 && c.n > 0 && c.k > 0) {
-    // Of as many elements that 32 bits hold none of them.
+    // A number of elements that wraps to 0 in 32 bits.
     const auto sides = [&a = a, &a_scales = a_scales, &b = b, &b_scales = b_scales,
                         &addend = addend, &d = d, each = c.each()](
                            std::int64_t rows_of_a, std::int64_t rows_of_b, std::int64_t bytes) {
@@ -295,7 +295,7 @@ Bytes columns_of(const Bytes& dense, std::int64_t rows, std::int64_t columns, st
   return out;
 }
 
-// The first steps, then the others from their result on.
+// Computes the first steps, then the others from their result on.
 void goes_on_from_its_result(const TensorMatmulScaled& matmul, const ScaledCase& c) {
   constexpr std::int64_t kStepBytes = 32;
   const std::int64_t split = c.k / 2 / kStepBytes * kStepBytes, scales = split / c.each();
@@ -314,10 +314,10 @@ void goes_on_from_its_result(const TensorMatmulScaled& matmul, const ScaledCase&
                         c.launch(matmul, of));
 }
 
-// Twice the scales of A and half of those of B: every term is what it was.
+// Doubled scales of A and halved scales of B leave every term unchanged.
 void a_power_of_two_may_change_sides(const TensorMatmulScaled& matmul, const ScaledCase& given) {
   ScaledCase c = given;
-  c.values.kind = ValueKind::kUniform;  // whose scales have room on either side
+  c.values.kind = ValueKind::kUniform;  // whose scales have room in both directions
   Operands of = c.operands();
   const std::vector<float> d = c.launch(matmul, of);
   const std::uint8_t twice = c.element == ScaledElement::kMxf8 ? 1 : 8;
@@ -326,7 +326,7 @@ void a_power_of_two_may_change_sides(const TensorMatmulScaled& matmul, const Sca
   REQUIRE_BITWISE_EQUAL(c.launch(matmul, of), d);
 }
 
-// Two stages, two tiles each way, and each way to copy a factor.
+// Two stages, two tiles in each direction, and each way to copy a factor.
 void covers_tiles_and_stages(const TensorMatmulScaled& matmul, const SmallScaledCase& given) {
   for (const ScaledElement element : {ScaledElement::kMxf8, ScaledElement::kNvf4}) {
     for (const auto& [a_alignment, b_alignment] : {std::pair{16, 1}, std::pair{1, 16}}) {
@@ -341,7 +341,7 @@ void covers_tiles_and_stages(const TensorMatmulScaled& matmul, const SmallScaled
   }
 }
 
-// A device without tensor memory is answered before any operation on it.
+// On a device without tensor memory, the launcher must return before any operation on the device.
 void answers_on_each_device(const TensorMatmulScaled& matmul, const SmallScaledCase& given) {
   SmallScaledCase c = given;
   c.m = std::max<std::int64_t>(c.m, 1), c.n = std::max<std::int64_t>(c.n, 1);

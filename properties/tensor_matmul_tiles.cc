@@ -82,8 +82,8 @@ void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath p
     return Answer{status.error, status.message, status.of_cuda};
   };
   const properties::Stream stream;
-  // A path whose grid follows from the device has nearly as many blocks, or clusters, as there are
-  // tiles: those that run have few tiles each.
+  // If the device determines a path's grid, it has almost as many blocks, or clusters, as tiles:
+  // the blocks that run have few tiles each.
   const OtherProperty wide(cudaDevAttrMultiProcessorCount, 2 << 16);
   std::int64_t units = 0;  // blocks, or clusters
   {

@@ -110,7 +110,7 @@ std::uint64_t seed_of_case(const lockstep::detail::AnyCase& c) {
 
 namespace {
 
-// Draws the field of one number; after the last visit `count` is how many there are.
+// Draws the field with this number anew; after the last visit, `count` is the number of fields.
 struct OneField : FieldVisitor {
   OneField(int which, Bits& bits) : which(which), bits(bits) {}
   void visit(Field& field) override {

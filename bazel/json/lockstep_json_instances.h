@@ -1,12 +1,12 @@
-// nlohmann::json, declared to be compiled elsewhere (json_instances.cc): a source that includes
-// this header compiles none of its parser, serialiser and values. GCC would compile them in each
-// source that parses or prints JSON.
+// Declares the instances of nlohmann::json that json_instances.cc compiles: a source that includes
+// this header compiles neither its parser nor its serialiser nor its values. Otherwise GCC would
+// compile them in each source that parses or prints JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-// EXTERN is `extern`, or empty in the one source that compiles them.
+// EXTERN is `extern`, or empty in the source that compiles the instances.
 #define LOCKSTEP_JSON_INSTANCES(EXTERN)                                                    \
   EXTERN template class nlohmann::basic_json<>;                                            \
   namespace nlohmann::detail {                                                             \

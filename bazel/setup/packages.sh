@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Sourced by ../../lockstep: the Debian packages that Lockstep is built with.
+# Sourced by ../../lockstep: installs the Debian packages that Lockstep's build needs.
 
-# Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, the remote
-# engine of //tests:remote_test, and what reads coverage in //tests:exec_test; and what builds the
-# projects of //tests/package. libdw1 names lines of the host in findings. The last three are for
-# the Python package and //tests/python.
+# Bazel itself (with a compiler and a JDK), the tool that Bazel needs to pack a test's outputs, the
+# remote engine of //tests:remote_test, the coverage reader in //tests:exec_test, and the build
+# tools for the projects of //tests/package. libdw1 provides host lines in findings. The last three
+# are for the Python package and //tests/python.
 readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov cmake pkg-config
                          libdw1 python3-numpy python3-pytest python3-hypothesis)
 
@@ -13,17 +13,17 @@ library_packages() {
   sed -nE 's/^ *debian = "([^"]+)".*/\1/p' "$ROOT/bazel/repositories.bzl" | tr ' ' '\n'
 }
 
-# Those of the packages $@ that are not installed, one a line.
+# Prints those of the packages $@ that are not installed, one per line.
 missing_packages() {
   local package installed
   installed=$(dpkg-query --show --showformat='${Package}=${db:Status-Status}\n' \
-    "$@" 2> /dev/null) || true  # of those that it knows
+    "$@" 2> /dev/null) || true  # for the packages that it knows
   for package; do
     [[ $'\n'$installed$'\n' == *$'\n'"$package=installed"$'\n'* ]] || echo "$package"
   done
 }
 
-# apt-get without questions. Of its talk, what was set up and what went wrong goes to stderr.
+# Runs apt-get without questions. Copies messages about installed packages and errors to stderr.
 apt() {
   DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet -o DPkg::Lock::Timeout=300 \
     -o Dpkg::Use-Pty=0 "$@" < /dev/null |
@@ -31,7 +31,7 @@ apt() {
       -e '/^(\(Reading database|Processing triggers)/d' >&2
 }
 
-# Installs the packages $@, or says what to type and exits.
+# Installs the packages $@, or prints the command to type and exits.
 install_packages() {
   local command="apt-get install --no-install-recommends $*"
   if ((EUID != 0)); then
@@ -42,7 +42,7 @@ install_packages() {
   fi
   say "Installing with $command"
   # The package lists may be absent (a fresh machine) or name versions that the mirror no longer
-  # has. One source of several that does not answer is no reason to give up.
+  # has. If one of several sources does not respond, continue.
   if ! apt-get --simulate install --no-install-recommends "$@" > /dev/null 2>&1; then
     apt update || say "apt-get update had errors (see above); trying all the same."
   fi
@@ -52,8 +52,8 @@ install_packages() {
   apt install --yes --no-install-recommends "$@" || die "$command failed (see above)."
 }
 
-# Installs those of the packages $@ that are missing. On a system without dpkg it leaves that to
-# Bazel's repository rules, which name what they miss.
+# Installs those of the packages $@ that are missing. On a system without dpkg, Bazel's repository
+# rules name missing files instead.
 require_packages() {
   command -v dpkg-query > /dev/null || return 0
   local missing

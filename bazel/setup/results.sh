@@ -1,20 +1,21 @@
 # shellcheck shell=bash
-# Sourced by ../../lockstep: the results of `bazel test`, counted from Bazel's own record of them.
+# Sourced by ../../lockstep: counts the results of `bazel test`, from Bazel's own record of them.
 
-# The tests that Bazel planned, one label a line. $1: a build event file (JSON, one event a line).
+# Prints the tests that Bazel planned, one label per line. $1: a build event file (JSON, one event
+# per line).
 planned_tests() {
   sed -nE '/"testSize":/ s/^\{"id":\{"targetConfigured":\{"label":"([^"]+)".*/\1/p' "$1" | sort -u
 }
 
-# Those that passed. A flaky one, which failed and then passed, is not among them.
+# Prints those that passed, without flaky ones, which failed before they passed.
 passed_tests() {
   sed -nE '/"overallStatus":"PASSED"/ s/^\{"id":\{"testSummary":\{"label":"([^"]+)".*/\1/p' "$1" |
     sort -u
 }
 
 # Prints "N passed, N failed" as the last line. $1: the build event file; $2: Bazel's exit status. A
-# planned test without a pass has failed: it did, or it could not be built, or was given up. Returns
-# 1 where Bazel was content and should not have been.
+# planned test without a pass counts as failed: it failed, could not be built, or was aborted.
+# Returns 1 if Bazel reported success although a test has not passed.
 report_tests() {
   local events=$1 status=$2 planned passed failed verdict=0
   planned=$(planned_tests "$events")
@@ -38,9 +39,9 @@ report_tests() {
 # The number of lines of the text $1.
 count() { echo -n "$1" | grep -c '' || true; }
 
-# announce_first_build COMMAND: before anything was built, how long that takes and how much it
-# needs. Measured on two processors that other builds shared: 229 s and 539 MB for the command with
-# the simulated GPU; 615 s and 431 MB more for the suites.
+# announce_first_build COMMAND: if nothing was built before, prints how long the build takes and how
+# much space it needs. Measured on two processors shared with other builds: 229 s and 539 MB for the
+# command with the simulated GPU; 615 s and 431 MB more for the suites.
 announce_first_build() {
   [[ ! -x $1 ]] || return 0
   say "the first build compiles the simulated GPU: some 4 minutes on two processors, 0.6 GB in"\

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# Sourced by ../../lockstep: the CUDA toolkit, fetched as NVIDIA's PyPI wheels where the machine has
-# none. Where a toolkit is looked for, and what makes it whole, is the same as in ../toolkit.bzl.
+# Sourced by ../../lockstep: fetches the CUDA toolkit as NVIDIA's PyPI wheels if the machine has
+# none. ../toolkit.bzl searches the same places and requires the same files.
 
 readonly TOOLKIT_LIST=$ROOT/bazel/setup/toolkit.txt
 readonly FETCHED_TOOLKIT=$HOME/.cache/lockstep/cuda-13.0
 
-# The lines of toolkit.txt without comments: wheel, version, file.
+# Prints the lines of toolkit.txt without comments: wheel, version, file.
 toolkit_lines() {
   sed -e 's/#.*//' -e '/^ *$/d' "$TOOLKIT_LIST"
 }
 
-# Whether the folder $1 is a whole toolkit.
+# Whether the folder $1 is a complete toolkit.
 is_whole_toolkit() {
   local prefix=$1 places place found
   while read -r _ _ places; do
@@ -26,14 +26,14 @@ is_whole_toolkit() {
   done < <(set -f; toolkit_lines)
 }
 
-# The folders that may hold a toolkit, one a line.
+# Prints the folders that may hold a toolkit, one per line.
 toolkit_candidates() {
   command -v nvcc > /dev/null && dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")"
   echo /usr/local/cuda
   echo "$FETCHED_TOOLKIT"
 }
 
-# Fetches the wheels and puts the toolkit, once it is whole, in its place.
+# Fetches the wheels, and moves the toolkit to its place once it is complete.
 fetch_toolkit() {
   local wheels scratch prefix
   mapfile -t wheels < <(toolkit_lines | awk '{ print $1 "==" $2 }' | sort -u)
@@ -41,8 +41,8 @@ fetch_toolkit() {
   printf '    %s\n' "${wheels[@]}" >&2
   mkdir -p "$(dirname "$FETCHED_TOOLKIT")"
   scratch=$(mktemp -d "$(dirname "$FETCHED_TOOLKIT")/fetch.XXXXXX")
-  # The wheels ask for each other without versions, and pip would mix releases: each is pinned, and
-  # none brings another.
+  # The wheels require each other without versions, and pip would mix releases: so each is pinned,
+  # and fetched without dependencies.
   if ! python3 -m pip install \
     --quiet --no-input --disable-pip-version-check --no-cache-dir --only-binary=:all: --no-deps \
     --target "$scratch" "${wheels[@]}" < /dev/null >&2; then
@@ -52,7 +52,7 @@ fetch_toolkit() {
   fi
   prefix=$scratch/nvidia/cu13
   chmod +x "$prefix"/bin/* "$prefix"/nvvm/bin/*
-  [[ -e $prefix/lib64 ]] || ln -s lib "$prefix/lib64" # where nvcc looks for libraries
+  [[ -e $prefix/lib64 ]] || ln -s lib "$prefix/lib64"  # where nvcc searches for libraries
   [[ -e $prefix/lib/libcudart.so ]] ||
     ln -s libcudart.so.13 "$prefix/lib/libcudart.so" # which nvcc -cudart shared links
   if ! is_whole_toolkit "$prefix"; then
@@ -65,8 +65,8 @@ fetch_toolkit() {
   rm -rf "$scratch"
 }
 
-# Whether no toolkit is there. One named by hand is not looked at: if it is not whole, Bazel says
-# what it misses.
+# Whether there is no toolkit. A toolkit named by the user is not checked here: if it is incomplete,
+# Bazel names what is missing.
 toolkit_is_missing() {
   local candidate
   [[ -z ${CUDA_PATH:-}${CUDA_HOME:-} ]] || return 1
@@ -76,7 +76,7 @@ toolkit_is_missing() {
   return 0
 }
 
-# The packages needed to fetch one, if it has to be.
+# Prints the packages needed to fetch a toolkit, if that is necessary.
 toolkit_packages() {
   if toolkit_is_missing && ! python3 -m pip --version > /dev/null 2>&1; then echo python3-pip; fi
 }

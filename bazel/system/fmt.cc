@@ -1,8 +1,8 @@
-// The part of fmt that is not templates, compiled once: Debian ships its sources as a header, and
-// no static library.
+// The part of fmt that is not templates, compiled once: Debian ships its sources as a header,
+// without a static library.
 //
-// Which templates fmt's header declares and leaves to the library depends on its version; fmt.BUILD
-// uses this file for the versions below.
+// The templates that fmt's header declares and leaves to the library depend on its version;
+// fmt.BUILD uses this file for the versions below.
 #include <fmt/format-inl.h>
 
 #if FMT_VERSION / 10000 != 9

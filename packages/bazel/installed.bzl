@@ -31,8 +31,8 @@ def _lockstep_installed_impl(rctx):
                 (rctx.name, prefix, needed)
             )
 
-    # Its own files may be read-only, and Bazel writes beside them: links, in folders of this
-    # repository.
+    # The package's own files may be read-only, and Bazel writes beside them: therefore links, in
+    # folders of this repository.
     linked = rctx.execute(["cp", "-rs", prefix + "/share/lockstep/bazel/workspace/.", "."])
     if linked.return_code:
         fail("\n@%s: %s" % (rctx.name, linked.stderr))
@@ -60,6 +60,6 @@ def _lockstep_installed_impl(rctx):
 lockstep_installed = repository_rule(
     implementation = _lockstep_installed_impl,
     doc = "Links to the files of an installed package.",
-    local = True,  # an upgraded package is noticed at the next build
+    local = True,  # an upgraded package is detected at the next build
     attrs = {"prefix": attr.string(doc = "Where it is installed; by default where this file is.")},
 )

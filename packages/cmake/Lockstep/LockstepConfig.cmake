@@ -10,8 +10,9 @@
 #   lockstep_add_test, lockstep_emulate, lockstep_add_family, lockstep_conformance
 #                      (LockstepTest.cmake, LockstepFamily.cmake)
 #
-#   LOCKSTEP_GPU_TESTS   whether tests are made for a GPU too: AUTO (the default: where there is
-#                        one), ON, OFF
+#   LOCKSTEP_GPU_TESTS   whether tests for a GPU are made too: AUTO (default: if there is a GPU),
+#                        ON, OFF
+
 # /lib may be a link to /usr/lib
 get_filename_component(LOCKSTEP_PREFIX "${CMAKE_CURRENT_LIST_DIR}" REALPATH)
 get_filename_component(LOCKSTEP_PREFIX "${LOCKSTEP_PREFIX}/../../.." ABSOLUTE)
@@ -54,7 +55,7 @@ if(NOT TARGET Lockstep::lockstep)
   unset(_lockstep_library)
   unset(_lockstep_name)
 
-  # GoogleTest, Eigen and fmt come with it: its own headers include theirs.
+  # GoogleTest, Eigen and fmt are included, because the harness's headers need them.
   add_library(Lockstep::harness STATIC IMPORTED)
   set_target_properties(
     Lockstep::harness PROPERTIES IMPORTED_LOCATION "${LOCKSTEP_LIBRARY_DIR}/liblockstep_harness.a"

@@ -1,5 +1,5 @@
-# Which find_package(Lockstep VERSION) this version satisfies: those of its own major version, and
-# before 1.0 of its minor one.
+# Which find_package(Lockstep VERSION) this version satisfies: the same major version and, before
+# 1.0, the same minor version.
 set(PACKAGE_VERSION "@VERSION@")
 string(REGEX MATCH "^(0\\.[0-9]+|[0-9]+)" _lockstep_series "${PACKAGE_VERSION}")
 string(REGEX MATCH "^(0\\.[0-9]+|[0-9]+)" _lockstep_wanted "${PACKAGE_FIND_VERSION}")

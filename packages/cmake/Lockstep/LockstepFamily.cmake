@@ -2,9 +2,9 @@
 # reject (`lockstep new`).
 include_guard(GLOBAL)
 
-# A program of the harness as tests: on the simulated GPU and, where there is one, on a GPU.
+# Makes tests of a program with the harness: on the simulated GPU and, if there is one, on a GPU.
 function(_lockstep_add_suite name target)
-  # Two devices, so that what a launcher keeps from one to the next shows.
+  # Two devices, to detect state that a launcher keeps from one to the next.
   add_test(NAME "${name}" COMMAND "${target}")
   set(environment "LD_LIBRARY_PATH=${LOCKSTEP_LIBRARY_DIR}" LOCKSTEP_DEVICES=2
                   LOCKSTEP_EXPECT_KERNELS=1 LOCKSTEP_GPU=simulated)
@@ -19,9 +19,9 @@ endfunction()
 
 # lockstep_add_suite(NAME name TARGET target)
 #
-# Adds the test `name` of a program that links Lockstep::harness, and remembers it as a suite for
+# Adds the test `name` of a program that links Lockstep::harness, and registers it as a suite for
 # lockstep_conformance. It must be linked with the shared CUDA runtime (CUDA_RUNTIME_LIBRARY
-# Shared), which the simulated one stands in for.
+# Shared), which the simulated one replaces.
 function(lockstep_add_suite)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET" "")
   if(arg_UNPARSED_ARGUMENTS
@@ -40,7 +40,7 @@ endfunction()
 
 # lockstep_add_family(name)
 #
-# The family that `lockstep new name` has made in this folder: the library `name`, its suite
+# Adds the family that `lockstep new name` has made in this folder: the library `name`, its suite
 # `name`_test, and `name`_known_bad_test, which runs the laws on mutants and negative controls.
 function(lockstep_add_family name)
   if(ARGN)
@@ -56,8 +56,8 @@ function(lockstep_add_family name)
     # References and generators compute a lot per case.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>
                            $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
-    # A program finds the toolkit's runtime where no ld.so.conf names its folder: started by hand,
-    # and when its tests are listed.
+    # Without this, a program started directly, or to list its tests, does not find the toolkit's
+    # runtime if no ld.so.conf names its folder.
     set_target_properties(
       ${target}
       PROPERTIES BUILD_RPATH "${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES}"
@@ -76,9 +76,9 @@ endfunction()
 
 # lockstep_conformance(target)
 #
-# Call it once, after all suites have been added, at the end of the top folder: a target that builds
-# all suites and runs them, each in a process of its own, and leaves passport.json, report.html and
-# junit.xml in `target`/ of the build folder. On a GPU: cmake --build . --target `target`_gpu.
+# Call it once, after all suites have been added, at the end of the top folder. Adds a target that
+# builds all suites, runs each in a separate process, and writes passport.json, report.html and
+# junit.xml to `target`/ of the build folder. On a GPU: cmake --build . --target `target`_gpu.
 # `lockstep run` finds the target by its list of suites, and builds `target`_suites.
 function(lockstep_conformance target)
   if(ARGN)

@@ -1,4 +1,4 @@
-# Tests of programs that need know nothing of Lockstep.
+# Tests of programs that do not depend on Lockstep.
 include_guard(GLOBAL)
 
 set(LOCKSTEP_GPU_TESTS
@@ -25,7 +25,7 @@ function(_lockstep_wants_gpu out)
   endif()
 endfunction()
 
-# Stops if `function` was given arguments that it does not know, or a keyword without its value.
+# Stops if `function` was called with unknown arguments, or with a keyword without a value.
 function(_lockstep_no_others function unknown without_value)
   if(NOT unknown STREQUAL "")
     message(FATAL_ERROR "${function} does not know: ${unknown}")
@@ -36,8 +36,8 @@ function(_lockstep_no_others function unknown without_value)
 endfunction()
 
 # Sets `out` to the command that runs a program on the simulated GPU, up to the program. `function`
-# is whose arguments these are: `lockstep exec` itself is asked whether it takes them, so that a
-# check or a device that is misspelt is an error when CMake configures, and not when the test runs.
+# is the function whose arguments these are. Runs `lockstep exec` to check them, so that a misspelt
+# check or device is an error when CMake configures, and not when the test runs.
 function(_lockstep_exec function out)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "DEVICE;REPORT" "CHECKS;OPTIONS")
   _lockstep_no_others("${function}" "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}")
@@ -52,7 +52,7 @@ function(_lockstep_exec function out)
   if(arg_REPORT)
     list(APPEND command "--report=${arg_REPORT}")
   endif()
-  # What a generator expression comes to is not known yet.
+  # The value of a generator expression is not known yet.
   set(known ${command})
   list(FILTER known EXCLUDE REGEX "\\$<")
   if(NOT arg_OPTIONS MATCHES "\\$<")
@@ -73,21 +73,21 @@ endfunction()
 #                   [OPTIONS option...] [ARGS argument...]
 #                   [LABELS label...] [TIMEOUT seconds] [WITHOUT_KERNELS])
 #
-# Adds the test `name`, labelled `lockstep`: the program `target` under `lockstep exec`, whose
-# findings fail it as its own exit status does. A run in which no kernel ran has checked nothing and
-# fails too, unless WITHOUT_KERNELS is given. CHECKS are those of `lockstep exec --check`, all by
-# default; REPORT is a .json or .sarif file; OPTIONS are further ones of `lockstep exec`. A name
-# that is none of these is an error when CMake configures.
+# Adds the test `name`, labelled `lockstep`: the program `target` under `lockstep exec`. The test
+# fails if there are findings or if the program fails. A run without a kernel has checked nothing
+# and fails too, unless WITHOUT_KERNELS is given. CHECKS are those of `lockstep exec --check`, by
+# default all. REPORT is a .json or .sarif file. OPTIONS are further options of `lockstep exec`. An
+# unknown name is an error when CMake configures.
 #
-# Where there is a GPU (LOCKSTEP_GPU_TESTS), also the test `name`.gpu, labelled `gpu`: the program
-# by itself. `ctest -L lockstep` runs the one kind, `-L gpu` the other; tests on a GPU run one after
-# the other.
+# If there is a GPU (LOCKSTEP_GPU_TESTS), also adds the test `name`.gpu, labelled `gpu`, which runs
+# the program without Lockstep. `ctest -L lockstep` and `-L gpu` select the two kinds. Tests on a
+# GPU run one after the other.
 function(lockstep_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "WITHOUT_KERNELS" "NAME;TARGET;DEVICE;REPORT;TIMEOUT"
                         "CHECKS;OPTIONS;ARGS;LABELS")
   _lockstep_no_others(lockstep_add_test "${arg_UNPARSED_ARGUMENTS}"
                       "${arg_KEYWORDS_MISSING_VALUES}")
-  if("${arg_NAME}" STREQUAL "" OR "${arg_TARGET}" STREQUAL "") # a test may be called off
+  if("${arg_NAME}" STREQUAL "" OR "${arg_TARGET}" STREQUAL "")  # a test may be cancelled
     message(FATAL_ERROR "lockstep_add_test needs NAME and TARGET")
   endif()
   if(NOT TARGET "${arg_TARGET}")
@@ -124,14 +124,14 @@ endfunction()
 
 # lockstep_emulate(target [CHECKS check...] [DEVICE sm_90] [OPTIONS option...])
 #
-# Has every test of the program `target` run on the simulated GPU: those that add_test(COMMAND
-# target) names, and those that gtest_discover_tests finds. Call it before these.
+# Makes every test of the program `target` run on the simulated GPU: tests by add_test(COMMAND
+# target), and those that gtest_discover_tests finds. Call it before these.
 function(lockstep_emulate target)
   if(NOT TARGET "${target}")
     message(FATAL_ERROR "lockstep_emulate: there is no target '${target}'")
   endif()
   _lockstep_exec("lockstep_emulate(${target})" command ${ARGN})
-  # From 3.29 on an emulator is for cross-compilation alone, and this is what launches tests.
+  # From CMake 3.29 on, an emulator is used for cross-compilation only; this launches tests.
   if(CMAKE_VERSION VERSION_LESS 3.29)
     set_target_properties("${target}" PROPERTIES CROSSCOMPILING_EMULATOR "${command}")
   else()

@@ -1,8 +1,9 @@
 """Lockstep for Python: CUDA kernels on a simulated GPU that checks every access.
 
-enable() puts this process on the simulated GPU, run() another program; findings are objects.
-`pytest --lockstep` runs each test there. law() makes a test of a law from a function, bound has
-bounds of floating-point results. docs/guide/judging_a_kernel.md and docs/guide/python_clients.md.
+enable() puts this process on the simulated GPU; run() runs another program there; findings are
+objects. `pytest --lockstep` runs each test there. law() makes a test of a law from a function;
+bound computes bounds of floating-point results. See docs/guide/judging_a_kernel.md and
+docs/guide/python_clients.md.
 """
 
 import os
@@ -23,7 +24,7 @@ __all__ = [
     "take_findings"
 ]
 
-# What needs NumPy or Hypothesis is imported at its first use: the command needs neither.
+# Modules that need NumPy or Hypothesis are imported at their first use: the command needs neither.
 _LATER = {"Array": "device", "array": "device", "empty": "device", "compile": "device",
           "law": "laws", "bound": "", "contract": ""}
 
@@ -41,7 +42,7 @@ def __getattr__(name: str) -> Any:
 def main() -> None:
     """The console script: becomes the command."""
     program = os.path.join(prefix(), "bin", "lockstep")
-    # Python ignores it, and a program inherits that: `lockstep new x | head` would print errors.
+    # Python ignores SIGPIPE, and programs inherit that: `lockstep new x | head` would print errors.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.environ.setdefault("LOCKSTEP_PYTHON", sys.executable)
     os.execv(program, [program] + sys.argv[1:])

@@ -1,4 +1,4 @@
-"""The form of what a candidate's process answers. Its code may have sent anything."""
+"""The format of messages from a candidate's process, whose code may send anything."""
 
 from typing import Any, Dict
 
@@ -18,7 +18,7 @@ REPLAY: Dict[str, Any] = {"error": str, "not_replayed": str, "outputs": [str],
 
 
 class Malformed(Exception):
-    """A process answered what no worker answers."""
+    """A process sent a message that no worker sends."""
 
 
 def _check_encoding(text: str, where: str) -> None:

@@ -1,4 +1,4 @@
-"""What the answer to one call says about a candidate: pure functions on the host's data."""
+"""Judges a candidate by the results of one call: pure functions on the host's data."""
 
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional
@@ -12,16 +12,16 @@ from lockstep.dtypes import decode, dtype
 from lockstep.findings import Finding
 from lockstep.reasons import Reason
 
-# Near the reference: an error below this part of the largest value is one of precision.
+# An error below this share of the largest value counts as an error of precision.
 _NEAR = 2.0 ** -5
-# So many elements are not the same as in another call by chance.
+# This many elements are not equal to those of another call by chance.
 _MANY = 16
 
 
 @dataclass
 class Call:
-    """One call of a case, as it was made and answered. expected: by the output's name. poison: the
-    bytes that filled the outputs. memory: what each array's memory was, and is."""
+    """One call of a case with its results. expected: by the output's name. poison: the bytes that
+    filled the outputs. memory: the contents of each array's memory before and after."""
 
     case: Case
     number: int  # from 1
@@ -47,11 +47,11 @@ class Call:
         return [p for p in self.case.placed if p.array.role != "input"]
 
     def blocks(self) -> List[bytes]:
-        """What the memory of each array holds before, in the order of case.placed."""
+        """The contents of each array's memory before the call, in the order of case.placed."""
         return [self.before[p.array.name].tobytes() for p in self.case.placed]
 
     def take(self, answer: Dict[str, Any], blocks: List[bytes]) -> None:
-        """What a process answered, with the bytes of its `outputs`. Raises Malformed."""
+        """The results from a process, with the bytes of its `outputs`. Raises Malformed."""
         self.answer = answer
         for name, data in zip(answer["outputs"], blocks):
             before = self.before.get(name)
@@ -64,7 +64,7 @@ class Call:
 
 
 def of_process(call: Call, host_copies: bool, library_calls: bool) -> List[Reason]:
-    """Errors, findings, and the operations that were requested."""
+    """Judges errors, findings, and the requested operations."""
     answer, found = call.answer, []
     if answer["error"]:
         found.append(call.reason("error", answer["error"]))
@@ -161,7 +161,7 @@ def _why(call: Call, earlier: Optional[Call], placed: Placed, outcome: Compariso
 
 
 def _around(call: Call) -> List[Reason]:
-    """Inputs and the bytes between rows, which have to stay as they are."""
+    """Checks inputs and the bytes between rows, which must be unchanged."""
     found = []
     shared_with = {p.shares for p in call.case.placed if p.shares}
     for placed in call.case.placed:
@@ -181,8 +181,8 @@ def _around(call: Call) -> List[Reason]:
 
 
 def of_pair(first: Call, again: Call, deterministic: bool) -> List[Reason]:
-    """Two calls of the same inputs, whose poisons complement each other. `again` is not the call
-    that follows `first`."""
+    """Compares two calls with the same inputs and complementary poisons. `again` is not the call
+    directly after `first`."""
     found: List[Reason] = []
     for placed in first.outputs():
         both = unwritten(first, placed) & unwritten(again, placed)
@@ -207,8 +207,8 @@ def of_pair(first: Call, again: Call, deterministic: bool) -> List[Reason]:
 
 
 def of_objects(call: Call, warm: bool) -> List[Reason]:
-    """Allocations, streams, events and graphs that a call has left. warm: the process has made
-    calls before, so frameworks have what they need once."""
+    """Reports allocations, streams, events and graphs that a call has not released. warm: the
+    process has made calls before, so frameworks already hold their permanent objects."""
     extra = call.answer["objects"]
     if extra > 0 and warm:
         return [call.reason("state-between-calls", f"{extra} more allocations, streams, events or "

@@ -1,7 +1,7 @@
 """Bounds for floating-point results, and the comparison with a reference.
 
-There is no epsilon: a reference gives every element's value and how far a correct kernel may be
-from it. The terms follow N. Higham, Accuracy and Stability of Numerical Algorithms (2nd ed.),
+There is no epsilon: a reference gives the value of every element and the largest error of a correct
+kernel. The terms follow N. Higham, Accuracy and Stability of Numerical Algorithms (2nd ed.),
 chapters 2 and 3, as in reference/bounded.h: with the unit roundoff u and a longest chain of d
 roundings, |computed - exact| <= gamma(d) * sum |terms|, gamma(d) = d u / (1 - d u).
 """
@@ -16,7 +16,7 @@ from lockstep.dtypes import DType, decode, dtype, encode
 
 @dataclass(frozen=True)
 class Bounded:
-    """A reference result, in double. bound >= 0; where it is 0 the result must have the bits of
+    """A reference result, in double. bound >= 0; if it is 0, the result must have the bits of
     `value` rounded to the element type."""
 
     value: np.ndarray
@@ -24,7 +24,7 @@ class Bounded:
 
 
 def exactly(values: Any) -> Bounded:
-    """Nothing else is right, but NaN stands for any NaN."""
+    """Requires exactly these values; NaN stands for any NaN."""
     value = np.asarray(values)
     return Bounded(value, np.zeros(value.shape))
 
@@ -41,7 +41,7 @@ def unit_roundoff(kind: Any) -> float:
 
 
 def gamma(d: Any, kind: Any) -> Any:
-    """gamma(d); d may be an array. Raises ValueError where d * u reaches 1."""
+    """gamma(d); d may be an array. Raises ValueError if d * u reaches 1."""
     u = unit_roundoff(kind)
     if np.any(np.asarray(d) * u >= 1):
         raise ValueError(f"gamma(d) needs d * u < 1, and d is {np.max(d)}")
@@ -49,20 +49,20 @@ def gamma(d: Any, kind: Any) -> Any:
 
 
 def underflow_unit(kind: Any) -> float:
-    """What underflow may add to every rounded product or sum: half the smallest subnormal."""
+    """The most that underflow adds to a rounded product or sum: half the smallest subnormal."""
     kind = _floating(kind)
     return 2.0 ** (kind.min_exponent - kind.digits)
 
 
 def overflow_threshold(kind: Any) -> float:
-    """Where rounding to nearest starts to give infinity: half an ulp past the largest value. For
-    types narrower than double."""
+    """The least magnitude that rounds to infinity: half an ulp past the largest value. For types
+    narrower than double."""
     kind = _floating(kind)
     return float((2.0 - 2.0 ** -kind.digits) * 2.0 ** kind.max_exponent)
 
 
 def summed(terms: Any, axis: int, kind: Any, roundings_per_term: int = 0) -> Bounded:
-    """The sum along an axis, in any order, of terms that had so many roundings each."""
+    """The sum along an axis, in any order, of terms with this number of roundings each."""
     terms = np.asarray(terms, dtype=np.float64)
     n = terms.shape[axis]
     chain = max(n - 1, 0) + roundings_per_term
@@ -81,7 +81,7 @@ def product(a: Any, b: Any, kind: Any) -> Bounded:
 
 
 def rounded(reference: Bounded, kind: Any) -> Bounded:
-    """The same, stored in a type: one more rounding."""
+    """The same, after one more rounding, to a type."""
     u = unit_roundoff(kind)
     with np.errstate(invalid="ignore", over="ignore"):
         more = u * (np.abs(reference.value) + reference.bound) + underflow_unit(kind)
@@ -89,14 +89,14 @@ def rounded(reference: Bounded, kind: Any) -> Bounded:
 
 
 def ulps(values: Any, count: float, kind: Any) -> Bounded:
-    """So many units in the last place of each value, as CUDA's manual states the errors of its
-    functions (CUDA C++ Programming Guide, mathematical functions)."""
+    """A bound in units in the last place of each value, as in CUDA's tables of function errors
+    (CUDA C++ Programming Guide, mathematical functions)."""
     value = np.asarray(values, dtype=np.float64)
     return Bounded(value, count * ulp(value, kind))
 
 
 def ulp(values: Any, kind: Any) -> np.ndarray:
-    """The unit in the last place of each value in this type; 0 where it is not finite."""
+    """The unit in the last place of each value in this type; 0 for values that are not finite."""
     kind = _floating(kind)
     size = np.abs(np.asarray(values, dtype=np.float64))
     finite = np.isfinite(size)
@@ -114,9 +114,9 @@ def _floating(kind: Any) -> DType:
 
 @dataclass
 class Comparison:
-    """budget: the largest error/bound of the elements that match; what passes has at most 1.
-    nan_mismatches: elements where one side alone is NaN. worst: the largest error/bound of the
-    bad ones, infinity where the bound is 0."""
+    """budget: the largest error/bound of the elements that match; at most 1.
+    nan_mismatches: elements of which one side alone is NaN. worst: the largest error/bound of the
+    bad elements; infinity if the bound is 0."""
 
     matches: bool
     compared: int
@@ -131,9 +131,9 @@ class Comparison:
 def compare(actual: Any, reference: Bounded, kind: Any) -> Comparison:
     """Compares stored elements with a reference: as harness/property/compare.h.
 
-    NaN matches NaN only, infinities match by sign, and where the bound is 0 the bits must be those
-    of the rounded reference, the sign of zero included. An infinite result also matches a finite
-    value whose bound reaches numbers that round to it. A negative or NaN bound matches nothing.
+    NaN matches NaN only, and infinities match by sign. If the bound is 0, the bits must be those of
+    the rounded reference, including the sign of zero. An infinite result also matches a finite
+    value if, within the bound, some number rounds to it. A negative or NaN bound matches nothing.
     """
     kind = dtype(kind)
     stored = np.asarray(actual)
@@ -186,8 +186,8 @@ def _conclude(stored: np.ndarray, reference: Bounded, kind: DType, good: np.ndar
 
 
 def distance_in_ulp(one: Any, other: Any, kind: Any) -> np.ndarray:
-    """How many values of the type lie between stored elements; NaN and NaN: 0, one NaN: the
-    largest number."""
+    """The number of values of the type between stored elements; 0 for two NaN, the largest number
+    for one."""
     kind = dtype(kind)
     a, b = np.asarray(one), np.asarray(other)
     if not kind.is_float:

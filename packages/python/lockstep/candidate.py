@@ -1,4 +1,4 @@
-"""A candidate file: what kind it is, its device code, and what that consists of."""
+"""A candidate file: its kind, its device code, and the instructions in it."""
 
 import hashlib
 import os
@@ -22,8 +22,8 @@ class BadCandidate(ValueError):
 
 @dataclass
 class Candidate:
-    """kind: "kernel" (no host code), "host" (a shared library) or "python". files: what its process
-    gets, by name. ptx: device code that is known before it runs."""
+    """kind: "kernel" (no host code), "host" (a shared library) or "python". files: the files for
+    its process, by name. ptx: device code that is known before it runs."""
 
     path: str
     kind: str
@@ -47,8 +47,8 @@ class Candidate:
                 "transcribes": self.is_replayed(task)}
 
     def is_replayed(self, task: Task) -> bool:
-        """Whether the kernels run once more in a process without its host code. What a library
-        computes on the host cannot."""
+        """Whether the kernels run again in a process without its host code. Results that a library
+        computes on the host cannot be replayed."""
         return self.kind != "kernel" and not task.library_calls
 
 
@@ -57,7 +57,7 @@ _LIBRARY = re.compile(
 
 
 def library_symbol(text: str) -> str:
-    """The function of a library of NVIDIA's that could not be found, or ""."""
+    """The missing function of an NVIDIA library, or ""."""
     found = _LIBRARY.search(text)
     return found.group(1) if found else ""
 
@@ -71,7 +71,7 @@ _LAUNCH_WORD = re.compile(r"(grid|block|shared)=(\((?:[^()]|\([^()]*\))*\)|[^\s(
 
 
 def _launch(text: str, usual: Launch) -> Launch:
-    """The launch that a comment states, else the task's."""
+    """The launch in the candidate's comment, otherwise the task's."""
     line = _LAUNCH.search(text)
     if line is None:
         return usual
@@ -149,9 +149,9 @@ _APPROXIMATE = re.compile(r"\.approx|\.full\b|^(tanh|ex2|lg2|sin|cos)\b")
 
 
 def instructions(ptx: List[str]) -> Dict[str, List[str]]:
-    """The instructions of PTX text by how the simulated GPU computes them. exact: as PTX defines
-    the result. approximate: within the manual's error, other bits than a GPU are possible.
-    matrix_unit: sums in the order and width that were measured on GPUs."""
+    """The instructions of PTX text by the exactness of the simulated GPU. exact: the result that
+    PTX defines. approximate: within the manual's error, possibly with other bits than a GPU.
+    matrix_unit: sums in the order and width measured on GPUs."""
     found = set()
     for text in ptx:
         for name in _INSTRUCTION.findall(_without_comments(text)):

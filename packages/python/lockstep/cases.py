@@ -1,7 +1,7 @@
 """Generated cases of a task: sizes, values, addresses and schedules, from one seed.
 
 The first cases have the smallest and largest sizes. Later ones draw sizes around powers of two and
-uniformly. Two cases of one seed and number are the same, whatever else runs.
+uniformly. The seed and the number determine a case completely.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ _PROFILES = ("usual", "wide", "equal", "small", "specials")
 
 @dataclass
 class Placed:
-    """An array of a case: its rows lie in `elements` of memory. offset: bytes past a multiple of
-    256. shares: the array that owns the memory; "" if it is this one."""
+    """An array of a case: its rows occupy `elements` of memory. offset: bytes past a multiple of
+    256. shares: the array that owns the memory; "" for this array."""
 
     array: Array
     shape: tuple
@@ -34,7 +34,7 @@ class Placed:
         return (rows - 1) * self.stride + columns if rows and columns else 0
 
     def used(self) -> np.ndarray:
-        """Which elements in memory belong to the array."""
+        """A mask of the elements in memory that belong to the array."""
         mask = np.zeros(self.elements, bool)
         if len(self.shape) != 2 or self.stride == self.shape[1]:
             mask[:] = True
@@ -57,7 +57,7 @@ class Placed:
 
 @dataclass
 class Case:
-    """sizes and scalars by name; `values(call)` gives the inputs of a call."""
+    """sizes and scalars by name; `values(call)` returns the inputs of a call."""
 
     task: Task
     number: int
@@ -66,7 +66,7 @@ class Case:
     placed: List[Placed]
 
     def text(self) -> str:
-        """One line for people."""
+        """One line for display."""
         words = [f"{n}={v}" for n, v in self.sizes.items()]
         words += [f"{p.array.name}@+{p.offset}" for p in self.placed if p.offset]
         words += [f"{p.array.name} is {p.shares}" for p in self.placed if p.shares]
@@ -142,8 +142,7 @@ def _draw(size: Size, rng: np.random.Generator, number: int) -> int:
 
 
 def make_case(task: Task, seed: int, number: int) -> Case:
-    """Case `number` of a seed. Raises BadTask where `require` holds for no sizes that were drawn.
-    """
+    """Case `number` of a seed. Raises BadTask if `require` holds for none of the drawn sizes."""
     rng = np.random.default_rng([seed, number, 0])
     for attempt in range(200):
         sizes = {s.name: _draw(s, rng, number if attempt == 0 else number + 2 + attempt)

@@ -1,4 +1,4 @@
-"""lockstep compare: a kernel and its changed version by the same cases, in one table."""
+"""lockstep compare: judges a kernel and its changed version on the same cases, in one table."""
 
 import os
 import re
@@ -34,8 +34,8 @@ _COUNTS = [
 
 @dataclass(frozen=True)
 class Difference:
-    """Results of both: how many outputs and elements were compared, how many elements differ in
-    bits, and by how many values of the type at most; the place of the largest."""
+    """The differences of both: the numbers of compared outputs and elements, the number of elements
+    with different bits, and the largest difference in values of the type, with its place."""
 
     outputs: int = 0
     same_outputs: int = 0
@@ -55,7 +55,7 @@ class Difference:
 
 
 def difference(old: Judgement, new: Judgement) -> Difference:
-    """Compares the outputs of the calls that both have answered."""
+    """Compares the outputs of the calls that both have completed."""
     theirs = {(c.case.number, c.number): c for c in new.calls}
     outputs = same = elements = differing = 0
     largest, where = 0.0, ""
@@ -81,8 +81,8 @@ def difference(old: Judgement, new: Judgement) -> Difference:
 
 
 def resources(candidate: Optional[Candidate], device: str) -> Dict[str, int]:
-    """Registers of a thread, bytes of static shared memory and of spills, by ptxas; empty where
-    there is no ptxas or no PTX. Of several kernels, the largest of each."""
+    """Registers of a thread, bytes of static shared memory and of spills, by ptxas; empty without
+    ptxas or without PTX. For several kernels, the largest of each."""
     program = toolkit_program("ptxas")
     if candidate is None or not candidate.ptx or not program:
         return {}
@@ -105,14 +105,14 @@ def resources(candidate: Optional[Candidate], device: str) -> Dict[str, int]:
 
 @dataclass
 class Compared:
-    """Two judgements by the same seed, and what differs."""
+    """Two judgements with the same seed, and their differences."""
 
     old: Judgement
     new: Judgement
     task_path: str = ""
 
     def rows(self) -> List[Tuple[str, Optional[int], Optional[int]]]:
-        """(name, before, after); None where a number is not known."""
+        """(name, before, after); None for an unknown number."""
         def total(made: Judgement, names: List[str]) -> int:
             return sum(c.answer["counters"].get(n, 0) for c in made.calls for n in names)
         rows: List[Tuple[str, Optional[int], Optional[int]]] = [
@@ -124,7 +124,7 @@ class Compared:
         return rows
 
     def new_reasons(self) -> List[Any]:
-        """Reasons of the new one that the old one does not have, by code."""
+        """Reasons of the new kernel that the old one does not have, by code."""
         had = {r.code for r in self.old.reasons.sorted()}
         return [r for r in self.new.reasons.sorted() if r.code not in had]
 
@@ -173,7 +173,7 @@ class Compared:
 
 def compare_kernels(task: Task, old: str, new: str, settings: Settings,
                     hidden: Sequence[str] = (), task_path: str = "") -> Compared:
-    """Judges both by the same cases. Raises as judging.judge()."""
+    """Judges both on the same cases. Raises as judging.judge()."""
     before = judge(task, old, settings, hidden)
     settings.seed = before.seed
     return Compared(before, judge(task, new, settings, hidden), task_path)

@@ -1,4 +1,4 @@
-"""CUDA C++ to PTX: by NVRTC where it is installed, else by nvcc."""
+"""Compiles CUDA C++ to PTX: with NVRTC if it is installed, otherwise with nvcc."""
 
 import ctypes
 import glob
@@ -12,7 +12,7 @@ from lockstep.places import cuda_homes, nvcc
 
 
 class CompileError(RuntimeError):
-    """The source does not compile; the message has the compiler's own words."""
+    """The source does not compile; the message contains the compiler's output."""
 
 
 class NoCompiler(RuntimeError):
@@ -21,7 +21,7 @@ class NoCompiler(RuntimeError):
 
 @dataclass(frozen=True)
 class Compiled:
-    """compiler: such as "NVRTC 13.0"; "" where PTX was given."""
+    """compiler: such as "NVRTC 13.0"; "" if PTX was given."""
 
     ptx: str
     compiler: str = ""
@@ -101,7 +101,7 @@ def _by_nvcc(program: str, path: str, options: Sequence[str], device: str) -> Co
 def compile_ptx(source: str, options: Sequence[str] = (), device: str = "sm_90") -> Compiled:
     """PTX of a .cu or .ptx file, or of CUDA C++ given as text (it has a line break or a brace).
 
-    device: PTX is made for its architecture. options: more words for the compiler.
+    device: PTX is made for its architecture. options: further options for the compiler.
     Raises CompileError, NoCompiler, and OSError for a file that cannot be read.
     """
     is_text = "\n" in source or "{" in source

@@ -1,5 +1,5 @@
-"""A task: what a kernel has to do, as data. Its arguments with their ranges, element types and
-strides, which arrays may be one memory, how it is launched, and the reference.
+"""A task for a kernel, as data: its arguments with their ranges, element types and strides, the
+arrays that may share memory, its launch, and the reference.
 
     from lockstep.contract import Task, Size, Input, Output
 
@@ -11,7 +11,7 @@ strides, which arrays may be one memory, how it is launched, and the reference.
         reference=softmax,                       # softmax(x=…, rows=…, columns=…) -> Bounded
         launch=Launch(grid="rows", block=256))
 
-lockstep judge reads the task from a Python file, where it has the name `task`.
+lockstep judge reads the object `task` from a Python file.
 """
 
 import ast
@@ -29,8 +29,8 @@ class BadTask(ValueError):
 
 
 class _Arithmetic:
-    """Sizes and expressions of them are added, multiplied and divided as integers are, and the
-    result is the text that `evaluate` reads. They are not compared: that is for text."""
+    """Arithmetic of sizes and of their expressions, as for integers; the result is text for
+    `evaluate`. Comparisons must be written as text."""
 
     def __add__(self, other: Any) -> "Expression":
         return _joined(self, "+", other)
@@ -86,8 +86,8 @@ def _joined(left: Any, sign: str, right: Any) -> Expression:
 
 @dataclass(frozen=True)
 class Size(_Arithmetic):
-    """An integer argument with a range, both ends included, that shapes may refer to. `multiple`:
-    only multiples of it. `values`: these and no others."""
+    """An integer argument with a range, both ends included, for use in shapes. `multiple`: only
+    multiples of it. `values`: only these values."""
 
     name: str
     low: int = 0
@@ -115,11 +115,11 @@ class Array:
     """An array in device memory, row-major. Input, Output and InOut make one.
 
     shape: numbers, sizes, or expressions of sizes such as "rows * columns".
-    row_stride: elements from one row to the next, as an extent; None: rows are dense. What lies
-    between the rows may not be written, and holds NaN in an input.
+    row_stride: elements from one row to the next, as an extent; None: rows are dense. Elements
+    between the rows must not be written; in an input they are NaN.
     values: "normal", "uniform" (in [low, high]), "positive" or a function of (rng, shape).
-    specials: among the values may be NaN, infinities, subnormal numbers and zeros of both signs.
-    aligned: bytes that the address is a multiple of.
+    specials: the values include NaN, infinities, subnormal numbers and zeros of both signs.
+    aligned: the address is a multiple of this many bytes.
     """
 
     name: str
@@ -135,7 +135,7 @@ class Array:
 
 
 def Input(name: str, dtype: str, shape: Sequence[Extent], **more: Any) -> Array:
-    """An array that the kernel reads and may not change."""
+    """An array that the kernel reads and must not change."""
     return Array(name, dtype, tuple(shape), "input", **more)
 
 
@@ -167,19 +167,19 @@ Argument = Union[Array, Size, Scalar]
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a candidate.
+    """The requirements on a candidate.
 
-    reference: a function of the inputs by name, sizes and scalars among them. It returns a Bounded
+    reference: a function of the inputs, sizes and scalars by name. It returns a Bounded
     (lockstep.bound), or an array that the result must equal bit for bit. With several outputs it
-    returns a dict by name. A path of a .cu or .ptx file is a reference kernel. Results must equal
-    its results bit for bit, or lie within `ulps` units in the last place.
+    returns a dict by name. If it is the path of a .cu or .ptx file, that kernel is the reference:
+    results must equal its results bit for bit, or be within `ulps` units in the last place.
     may_overlap: pairs of an input and an output that may be one array.
-    deterministic: the same bits under every schedule.
-    library_calls: operators and libraries that compute on the host are allowed, NVIDIA's and
-    simulated ones. The candidate's host code is trusted then.
-    host_copies: outputs may be copied from the host or from other arrays. Host code gets the inputs
-    that count then.
-    arrays: what a Python function gets: "lockstep", "torch" or "cupy".
+    deterministic: every schedule must give the same bits.
+    library_calls: permits operators and libraries that compute on the host, NVIDIA's and
+    simulated ones. The candidate's host code is then trusted.
+    host_copies: outputs may be copied from the host or from other arrays. Host code then gets the
+    inputs that count.
+    arrays: the arrays that a Python function gets: "lockstep", "torch" or "cupy".
     """
 
     entry: str
@@ -204,7 +204,7 @@ class Task:
 
     @property
     def sizes(self) -> List[Size]:
-        """The sizes in the order of their first use, those of shapes included."""
+        """The sizes in the order of their first use, including those in shapes."""
         found: Dict[str, Size] = {}
 
         def add(extent: Any) -> None:
@@ -226,8 +226,8 @@ _FUNCTIONS = {"min": min, "max": max, "cdiv": lambda a, b: -(-a // b)}
 
 
 def evaluate(extent: Any, sizes: Dict[str, int]) -> int:
-    """An extent's value. Expressions have sizes, numbers, + - * / // %, comparisons, min, max and
-    cdiv (division rounded up); `/` rounds down, as C's does. Raises ValueError."""
+    """An extent's value. Expressions consist of sizes, numbers, + - * / // %, comparisons, min, max
+    and cdiv (division rounded up); `/` rounds down, as in C. Raises ValueError."""
     if isinstance(extent, (int, np.integer)):
         return int(extent)
     if isinstance(extent, Size):
@@ -264,7 +264,7 @@ def dim3(extents: Any, sizes: Dict[str, int]) -> Tuple[int, int, int]:
 
 
 def check(task: Task) -> None:
-    """Raises BadTask where the task contradicts itself."""
+    """Raises BadTask if the task contradicts itself."""
     names = [a.name for a in task.arguments]
     repeated = {n for n in names if names.count(n) > 1}
     if repeated:

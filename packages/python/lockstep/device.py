@@ -1,5 +1,5 @@
-"""Kernels and arrays by the driver API, in a process on the simulated GPU: enough to test a kernel
-without any framework.
+"""Kernels and arrays with the driver API, in a process on the simulated GPU: sufficient to test a
+kernel without a framework.
 
     lockstep.enable()
     kernel = lockstep.compile("scale.cu").kernel("scale")
@@ -7,7 +7,7 @@ without any framework.
     kernel[1, 8](x, x.size)
     x.numpy()
 
-An Array has __cuda_array_interface__, so CuPy, PyTorch and Numba take it without a copy.
+An Array has __cuda_array_interface__, so CuPy, PyTorch and Numba use it without a copy.
 """
 
 import ctypes
@@ -63,7 +63,7 @@ def driver() -> _Driver:
 
 
 class Stream:
-    """A stream that does not wait for the default one, unless `blocking`."""
+    """A stream that does not synchronise with the default stream, unless `blocking`."""
 
     def __init__(self, blocking: bool = False):
         self.handle = ctypes.c_void_p()
@@ -74,7 +74,7 @@ class Stream:
 
 
 class Memory:
-    """Bytes of device memory. address: of memory that is there already."""
+    """Bytes of device memory. address: of memory that exists already."""
 
     def __init__(self, size: int, address: int = 0):
         self.size, self.address = size, address
@@ -130,7 +130,7 @@ class Array:
         return self.memory.address + self.offset
 
     def data_ptr(self) -> int:
-        """The address, under the name that Triton looks for."""
+        """The address, under the name that Triton uses."""
         return self.address
 
     @property
@@ -155,7 +155,7 @@ def array(values: Any) -> Array:
 
 
 def empty(shape: Union[int, Sequence[int]], dtype: Any = np.float32) -> Array:
-    """An array that nobody has written: a kernel that reads it is found."""
+    """An unwritten array: a kernel that uses its values gets a finding."""
     return Array((shape,) if isinstance(shape, int) else shape, dtype)
 
 
@@ -227,7 +227,8 @@ class Kernel:
 
     def launch(self, grid: Any, block: Any, arguments: Sequence[Any], shared: int = 0,
                stream: Optional[Stream] = None) -> None:
-        """Launches. grid and block: a number or up to three. shared: dynamic, in bytes."""
+        """Launches. grid and block: one to three numbers. shared: bytes of dynamic shared
+        memory."""
         if shared > 48 * 1024:  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             driver().call("cuFuncSetAttribute", self.handle, 8, shared)
         if self.sizes is not None and len(arguments) != len(self.sizes):

@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class DType:
-    """An element type. `digits`: of the significand, the hidden one included; 0 for integers.
+    """An element type. `digits`: of the significand, including the hidden one; 0 for integers.
     `min_exponent`: 2**min_exponent is the smallest normal value."""
 
     name: str
@@ -71,7 +71,7 @@ def decode(stored: np.ndarray, kind: DType) -> np.ndarray:
 
 
 def encode(values: np.ndarray, kind: DType) -> np.ndarray:
-    """Values rounded to nearest, ties to even, as the type is stored. NaN becomes a quiet NaN."""
+    """Values as stored elements, rounded to nearest, ties to even. NaN becomes a quiet NaN."""
     if kind.name != "bf16":
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(values).astype(kind.storage)
@@ -81,8 +81,8 @@ def encode(values: np.ndarray, kind: DType) -> np.ndarray:
 
 
 def _to_odd(values: np.ndarray) -> np.ndarray:
-    """float64 rounded to float32 by round-to-odd, after which a second rounding to bf16 is that of
-    the value itself (Boldo and Melquiond, 2008)."""
+    """float64 rounded to float32 by round-to-odd: a second rounding, to bf16, then equals a direct
+    rounding of the value (Boldo and Melquiond, 2008)."""
     wide = values.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         narrow = wide.astype(np.float32)

@@ -15,7 +15,7 @@ def _dim3(value: Any) -> Dim3:
 
 @dataclass(frozen=True)
 class Access:
-    """The other side of a race, or where an unwritten value comes from."""
+    """The other access of a race, or the source of an unwritten value."""
 
     file: str = ""
     line: int = 0
@@ -26,12 +26,12 @@ class Access:
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding: what simulator/extension.h lists, the most used fields by name.
+    """One finding of simulator/extension.h, with the most used fields as attributes.
 
     kind: such as "race", "out-of-bounds", "uninitialised" (docs/reference/checks.md).
     severity: "error" or "information".
     file, line: the source line of the instruction; "" and 0 without line information.
-    text: the finding as people read it, several lines.
+    text: the finding for display, several lines.
     raw: every field of the JSON.
     """
 
@@ -79,9 +79,9 @@ def findings_from_json(text: Union[str, bytes]) -> List[Finding]:
 
 @dataclass(frozen=True)
 class Report:
-    """What `lockstep exec --report=FILE.json` writes.
+    """A report of `lockstep exec --report=FILE.json`.
 
-    complete: False where some finding could not be recorded.
+    complete: False if a finding could not be recorded.
     kernels: launches by the kernel's name.
     """
 

@@ -1,7 +1,6 @@
 """Messages between the judge and a candidate's process: a JSON object and blocks of bytes.
 
-The judge reads them from a process that it does not trust: sizes are limited, and nothing but JSON
-is decoded.
+The judge reads them from an untrusted process: sizes are limited, and only JSON is decoded.
 """
 
 import json
@@ -17,15 +16,15 @@ Message = Tuple[Dict[str, Any], List[bytes]]
 
 
 class Closed(Exception):
-    """The other side has ended, or sends nothing that can be used."""
+    """The other side has ended, or sends nothing usable."""
 
 
 class Garbled(Closed):
-    """The other side has sent what is no message."""
+    """The other side has sent something other than a message."""
 
 
 class TimedOut(Exception):
-    """No whole message came in time."""
+    """No whole message arrived in time."""
 
 
 def send(to: socket.socket, what: Dict[str, Any], blocks: Sequence[bytes] = ()) -> None:
@@ -41,8 +40,8 @@ def send(to: socket.socket, what: Dict[str, Any], blocks: Sequence[bytes] = ()) 
 
 def receive(source: socket.socket, deadline: Optional[float] = None,
             wait: Optional[Callable[[float], None]] = None) -> Message:
-    """One message. deadline: by time.monotonic(). wait(seconds): called before each read, to do
-    other work until `source` is readable. Raises Closed, TimedOut."""
+    """Receives one message. deadline: by time.monotonic(). wait(seconds): called before each read,
+    to do other work until `source` is readable. Raises Closed, TimedOut."""
 
     def read(size: int) -> bytes:
         out = bytearray()

@@ -1,11 +1,11 @@
 """Isolation of a candidate's process, by the Linux kernel alone.
 
-Full isolation is: namespaces of its own (user, mount, PID, network, IPC, UTS); every mount
-read-only but a scratch folder in memory; no capabilities, and none to be gained; resource limits;
-and a seccomp filter (confine()) whose refused calls the judge sees. enforced() lists it for the
-receipt. What it does not do: a candidate reads files that its user may read, and host code of a
-candidate shares a process with the simulated GPU. The functions of that which change something are
-sealed meanwhile (worker.py).
+Full isolation consists of separate namespaces (user, mount, PID, network, IPC, UTS); read-only
+mounts, except a scratch folder in memory; no capabilities, and no way to gain any; resource limits;
+and a seccomp filter (confine()) whose refused calls are reported to the judge. enforced() lists it
+for the receipt. Limits: a candidate can read files that its user may read, and its host code shares
+a process with the simulated GPU. While that code runs, the functions that change the simulated GPU
+are sealed (worker.py).
 """
 
 import ctypes
@@ -24,7 +24,7 @@ _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 
 
 class NotIsolated(RuntimeError):
-    """This system does not isolate; the message names the step that failed."""
+    """This system cannot isolate; the message names the step that failed."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Limits:
 
 def enforced(full: bool, limits: Limits, may_compile: bool,
              replayed: bool = False) -> List[Dict[str, str]]:
-    """What is enforced, as the receipt has it. replayed: its host code is judged by a replay."""
+    """The enforced rules, for the receipt. replayed: the host code is judged by a replay."""
     rows = [("time", f"{limits.seconds:g} s of wall clock, and of processor time (RLIMIT_CPU)"),
             ("memory", f"{limits.memory} GiB of private writable memory beside the simulated GPU's "
              "(RLIMIT_DATA), as much memory of the device"),
@@ -84,7 +84,7 @@ def _set_limits(limits: Limits) -> None:
 
 
 def limit_memory(gib: int) -> None:
-    """Limits what this process may still allocate. Called when the simulated GPU has reserved its
+    """Limits further allocations of this process. Call it after the simulated GPU has reserved its
     address space, which counts as private writable memory."""
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         now = next(int(line.split()[1]) for line in file if line.startswith("VmData:"))
@@ -119,9 +119,9 @@ def _arrange_files(scratch: str, hidden: Sequence[str], limits: Limits) -> None:
 def spawn(command: Sequence[str], environment: Dict[str, str], scratch: str,
           files: Dict[str, bytes], hidden: Sequence[str], limits: Limits, full: bool,
           output: int, keep: Sequence[int]) -> int:
-    """Starts the command in isolation, and returns the PID of its guard: killing that ends all.
+    """Starts the command in isolation. Returns the PID of its guard; killing the guard ends all.
 
-    scratch: an empty folder, which the command sees as its own, with `files` in it by name.
+    scratch: an empty folder for the command, which then contains `files` by name.
     output: a descriptor for stdout and stderr. keep: descriptors that stay open. A step that fails
     is one line, "not isolated: …", on `output`, and the guard ends with 125.
     """

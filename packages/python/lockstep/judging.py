@@ -25,13 +25,13 @@ from lockstep.reasons import Reason, Reasons
 from lockstep.replay import Replay, ReplayEnded
 
 SEAL_BROKEN = 94  # LOCKSTEP_EXIT_SEAL_BROKEN of simulator/extension.h
-CALLS = 3  # of each case: its inputs, others, and its inputs again
-_DECOYS = 1000  # added to the number of a case's inputs: those that a candidate's host code sees
+CALLS = 3  # per case: its inputs, others, and its inputs again
+_DECOYS = 1000  # added to the number of a case's inputs, for the inputs that host code gets
 
 
 @dataclass
 class Settings:
-    """cases: how many. seed: of all that is drawn; None: drawn. full: whether isolated."""
+    """cases: their number. seed: of all random values; None: a random seed. full: isolated."""
 
     cases: int = 12
     seed: Optional[int] = None
@@ -43,8 +43,8 @@ class Settings:
 
 @dataclass
 class Judgement:
-    """What is known of a candidate at the end; verdict.py writes it down. calls: every call that
-    was answered. counters: sums over all calls."""
+    """The result for a candidate, from which verdict.py makes the verdict. calls: every completed
+    call. counters: sums over all calls."""
 
     task: Task
     settings: Settings
@@ -68,8 +68,8 @@ class Judgement:
 
 def expected_results(task: Task, case: Case, inputs: Dict[str, np.ndarray],
                      scalars: Dict[str, Any], kernel: Any) -> Dict[str, Bounded]:
-    """The reference's results by the output's name. Raises BadTask for a reference that returns
-    something else."""
+    """The reference's results by the output's name. Raises BadTask if the reference returns
+    anything else."""
     outputs = [p for p in case.placed if p.array.role != "input"]
     if kernel is not None:
         return kernel(case, inputs, scalars)
@@ -104,15 +104,15 @@ def _array(case: Case, name: str) -> Any:
 
 
 def _poison(seed: Any, case: int, call: int) -> bytes:
-    """8 bytes that no other case has; those of the last call complement the first's."""
+    """8 bytes, different for each case; those of the last call complement the first's."""
     base = hashlib.sha256(f"{seed}/{case}/{1 if call == CALLS else call}".encode()).digest()[:8]
     return bytes(255 - b for b in base) if call == CALLS else base
 
 
 def make_call(case: Case, number: int, schedule: int, reference: Any,
               decoy: bool = False) -> Call:
-    """The data of a call; call CALLS has the inputs of call 1. decoy: one with the same scalars and
-    other inputs, whose expected results are left out."""
+    """The data of a call; call CALLS has the inputs of call 1. decoy: has the same scalars and
+    other inputs, without expected results."""
     inputs_of = 1 if number == CALLS else number
     inputs = case.inputs(inputs_of + (_DECOYS if decoy else 0))
     scalars = case.scalars(inputs_of)
@@ -157,7 +157,7 @@ def call_message(call: Call, candidate: Candidate) -> Dict[str, Any]:
 
 
 class _ReferenceKernel:
-    """A reference that is itself a kernel: its results, from a process of its own."""
+    """The results of a reference that is a kernel, from a separate process."""
 
     def __init__(self, task: Task, settings: Settings):
         self.task = task
@@ -302,7 +302,7 @@ def _one_case(judgement: Judgement, process: Process, case: Case, reference: Any
         schedule = 0 if number == 1 else \
             int(np.random.default_rng([judgement.seed, case.number, number, 3]).integers(1, 2**31))
         call = make_call(case, number, schedule, reference)
-        # Host code that may copy to the host may let the inputs decide what it launches.
+        # The launches of host code that may copy to the host may depend on the inputs.
         asked = call if replay is None or task.host_copies else \
             make_call(case, number, 0, reference, decoy=True)
         answer, blocks = process.ask(call_message(asked, judgement.candidate), asked.blocks(),
@@ -310,7 +310,7 @@ def _one_case(judgement: Judgement, process: Process, case: Case, reference: Any
         asked.take(answer, blocks)
         if replay is not None:
             found += replay.play(call, asked, call_message(call, judgement.candidate))
-        # The first call brings modules and what frameworks have once.
+        # The first call loads modules and permanent objects of frameworks.
         warm = bool(judgement.calls) or judgement.candidate.kind == "kernel"
         judgement.calls.append(call)
         if schedule not in judgement.schedules and len(judgement.schedules) < 8:

@@ -1,4 +1,4 @@
-"""What a candidate's file is for its worker: a kernel, a shared library or a function of Python."""
+"""The kinds of candidates in a worker: a kernel, a shared library or a Python function."""
 
 import ctypes
 import importlib.util
@@ -11,14 +11,14 @@ import numpy as np
 
 from lockstep.device import Array, Module, Stream
 
-# Those that have a simulated one, and how their functions begin.
+# NVIDIA's libraries with a simulated version, and the prefixes of their functions.
 _SIMULATED = ("libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcurand.so.10")
 SIMULATED_CALLS = ("cublas", "cufft", "curand")
 _SIMULATED_SYMBOL = re.compile("undefined symbol: (" + "|".join(SIMULATED_CALLS) + ")")
 
 
 def simulated_folder() -> str:
-    """Where the simulated libraries are."""
+    """The folder of the simulated libraries."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         for line in maps:
             path = line.rstrip().rsplit(" ", 1)[-1]
@@ -40,7 +40,7 @@ class _KernelCandidate:
         self.kernel.launch(what["grid"], what["block"], arguments, what["shared"], stream)
 
     def state(self) -> Dict[str, int]:
-        """A hash of each variable in device memory: what a kernel can keep."""
+        """A hash of each variable in device memory, in which a kernel could keep state."""
         return {name: hash(self.module.variable(name)) for name in self.variables}
 
 
@@ -73,7 +73,7 @@ class _HostCandidate:
 
 
 class _PythonCandidate:
-    """A function of a Python file."""
+    """A function in a Python file."""
 
     def __init__(self, what: Dict[str, Any]):
         sys.path.insert(0, os.path.dirname(os.path.abspath(what["file"])))

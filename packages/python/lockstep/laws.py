@@ -1,12 +1,12 @@
-"""@lockstep.law: a law of a kernel, with arguments by Hypothesis, as a test for pytest.
+"""@lockstep.law: makes a pytest test of a law of a kernel, with arguments from Hypothesis.
 
     @lockstep.law(x=lockstep.law.array("f32", (st.integers(1, 500),)), a=lockstep.law.number("f32"))
     def test_scaling_commutes(x, a):
         …run the kernel…
         lockstep.law.require(result, reference)
 
-Each example runs on the simulated GPU. A finding fails its example, so Hypothesis shrinks towards
-the smallest example that has one.
+Each example runs on the simulated GPU. A finding fails its example, so that Hypothesis shrinks to
+the smallest example with a finding.
 """
 
 import functools
@@ -31,7 +31,7 @@ class LawBroken(AssertionError):
 
 
 def number(kind: Any, low: float = -8.0, high: float = 8.0) -> strategies.SearchStrategy:
-    """A number of the type, of NumPy's type, in a range."""
+    """A number in a range, as NumPy's type for this element type."""
     found = dtype(kind)
     if not found.is_float:
         return strategies.integers(int(low), int(high)).map(found.storage.type)
@@ -42,9 +42,9 @@ def number(kind: Any, low: float = -8.0, high: float = 8.0) -> strategies.Search
 @strategies.composite
 def array(draw: Callable, kind: Any, shape: Sequence[Union[int, strategies.SearchStrategy]],
           low: float = -8.0, high: float = 8.0, specials: bool = False) -> np.ndarray:
-    """An array; its extents may be strategies. Its values come from one seed, and where Hypothesis
-    shrinks they become small whole numbers. specials: NaN, infinities, zeros of both signs and
-    subnormal numbers are among them."""
+    """An array; its extents may be strategies. One seed determines its values; when Hypothesis
+    shrinks, they become small whole numbers. specials: the values include NaN, infinities, zeros
+    of both signs and subnormal numbers."""
     found = dtype(kind)
     extents = tuple(e if isinstance(e, int) else draw(e) for e in shape)
     seed = draw(strategies.integers(0, 2**32 - 1))
@@ -61,8 +61,8 @@ def array(draw: Callable, kind: Any, shape: Sequence[Union[int, strategies.Searc
 
 
 def require(actual: Any, reference: Any, kind: Optional[Any] = None) -> None:
-    """Compares a result with a Bounded, or bit for bit with values. actual: an array of NumPy, or
-    one of lockstep. Raises LawBroken."""
+    """Compares a result with a Bounded, or bit for bit with values. actual: a NumPy or a lockstep
+    array. Raises LawBroken."""
     __tracebackhide__ = True  # pytest shows the law's own line
     host = actual.numpy() if hasattr(actual, "numpy") else np.asarray(actual)
     if not isinstance(reference, Bounded):
@@ -76,11 +76,11 @@ def require(actual: Any, reference: Any, kind: Optional[Any] = None) -> None:
 
 def _law(function: Optional[Callable] = None, *, examples: int = 25,
          **arguments: strategies.SearchStrategy) -> Callable:
-    """Makes a test of a law. arguments: a strategy for each of the function's parameters; others
-    are fixtures of pytest. examples: how many are tried. pytest collects functions whose names
-    begin with test_.
+    """Makes a test of a law. arguments: a strategy for each of the function's parameters; other
+    parameters are pytest fixtures. examples: the number of examples. pytest collects functions
+    whose names begin with test_.
 
-    Without a simulated GPU the test is skipped by pytest, with the reason.
+    Without a simulated GPU, pytest skips the test, with the reason.
     """
     if function is not None:
         return _law()(function)

@@ -1,4 +1,4 @@
-"""Where Lockstep's programs and libraries lie: in a wheel, under a prefix, or in a checkout."""
+"""The places of Lockstep's programs and libraries: in a wheel, under a prefix, or in a checkout."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class NotInstalled(RuntimeError):
-    """A part of Lockstep is missing; the message names it and where it was looked for."""
+    """A part of Lockstep is missing; the message names it and the searched places."""
 
 
 def package_root() -> Path:
@@ -15,7 +15,7 @@ def package_root() -> Path:
 
 
 def prefix() -> str:
-    """What CMake takes as CMAKE_PREFIX_PATH, and what `bin/lockstep` is under."""
+    """The prefix: the value for CMAKE_PREFIX_PATH, and the folder that contains `bin/lockstep`."""
     inside = Path(__file__).resolve().parent / "prefix"
     if inside.is_dir():
         return str(inside)
@@ -25,7 +25,7 @@ def prefix() -> str:
 def exec_program() -> str:
     """The path of lockstep-exec, which starts programs on the simulated GPU.
 
-    LOCKSTEP_TOOL_EXEC names it in a checkout. Raises NotInstalled where there is none.
+    LOCKSTEP_TOOL_EXEC names it in a checkout. Raises NotInstalled if there is none.
     """
     named = os.environ.get("LOCKSTEP_TOOL_EXEC")
     places = [named] if named else [os.path.join(prefix(), "libexec/lockstep/lockstep-exec")]
@@ -48,12 +48,12 @@ def cuda_homes() -> list:
 
 
 def nvcc() -> str:
-    """The path of nvcc, or "" where there is none."""
+    """The path of nvcc, or "" if there is none."""
     return toolkit_program("nvcc")
 
 
 def toolkit_program(name: str) -> str:
-    """The path of a program of the toolkit, such as ptxas, or "" where there is none."""
+    """The path of a program of the toolkit, such as ptxas, or "" if there is none."""
     for home in cuda_homes():
         if os.access(os.path.join(home, "bin", name), os.X_OK):
             return os.path.join(home, "bin", name)

@@ -1,4 +1,4 @@
-"""The judge's side of a candidate's process: starts it, talks to it, and ends it."""
+"""The judge's side of a candidate's process: starts it, exchanges messages, and ends it."""
 
 import os
 import select
@@ -22,7 +22,7 @@ class Process:
     """A candidate's process. Use it in a with statement.
 
     hidden: files that read as empty. may_compile: whether it may start processes and write into its
-    scratch folder. The first ask() raises NotIsolated, and Closed where the worker does not start.
+    scratch folder. The first ask() raises NotIsolated, or Closed if the worker does not start.
     """
 
     def __init__(self, files: Dict[str, bytes], hidden: Sequence[str], limits: Limits, full: bool,
@@ -38,7 +38,7 @@ class Process:
                    *options_of(device, memory=limits.memory, quiet=True), "--",
                    sys.executable, "-m", "lockstep.worker", str(theirs.fileno()),
                    "full" if full else "off", str(limits.memory)]
-        # Nothing in a variable may lead past the mounts; caches go into the scratch folder.
+        # No variable may contain a path outside of the mounts; caches are in the scratch folder.
         environment = {k: v for k, v in os.environ.items()
                        if k in ("PATH", "LANG", "LC_ALL", "CUDA_HOME", "CUDA_PATH", "HOME",
                                 "LOCKSTEP_TOOL_EXEC", "VIRTUAL_ENV", "LD_LIBRARY_PATH")}
@@ -73,7 +73,7 @@ class Process:
         self.listener = Listener(descriptors[0], self.scratch, may_compile)
 
     def _wait(self, seconds: float) -> None:
-        """Until the control socket is readable; answers refused calls meanwhile."""
+        """Waits until the control socket is readable; responds to refused calls meanwhile."""
         end = time.monotonic() + seconds
         while True:
             watched = [self.control] + ([self.listener.descriptor] if self.listener else [])
@@ -107,7 +107,7 @@ class Process:
         return data.decode(errors="replace")
 
     def how_it_ended(self) -> str:
-        """Waits a moment for the end; "signal SIGSEGV" or "exit status 1"."""
+        """Waits a moment for the end. Returns "signal SIGSEGV" or "exit status 1"."""
         for _ in range(40):
             done, status = os.waitpid(self.guard, os.WNOHANG)
             if done:

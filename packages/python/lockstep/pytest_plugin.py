@@ -1,7 +1,7 @@
-"""pytest --lockstep: each test runs on the simulated GPU, and fails by the findings it causes.
+"""pytest --lockstep: each test runs on the simulated GPU, and fails if it causes a finding.
 
-A test's set-up and clean-up count as its own. What a finding has left on the device is cleared
-before the next test, so one test's mistake does not fail another.
+A test's set-up and clean-up belong to the test. The error that a finding leaves on the device is
+cleared before the next test, so that one test's mistake does not fail another.
 """
 
 import os
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser,
                                   args: List[str]) -> None:
-    """Starts pytest anew under lockstep exec, before any conftest.py or test uses CUDA."""
+    """Restarts pytest under lockstep exec, before any conftest.py or test uses CUDA."""
     options = early_config.known_args_namespace
     if not getattr(options, "lockstep", False):
         return
@@ -72,7 +72,7 @@ def _errors(item: pytest.Item) -> List[Finding]:
 
 
 class _CausedFindings(AssertionError):
-    """What a test fails by that has raised nothing itself."""
+    """The failure of a test that has raised nothing itself."""
 
 
 def _in_one_line(item: pytest.Item, found: List[Finding]) -> str:
@@ -111,7 +111,7 @@ def pytest_runtest_makereport(item: pytest.Item,
         return
     text = "\n".join(f.text for f in found)
     report.user_properties.append(("lockstep", [f"{f.kind} {f.place}".strip() for f in found]))
-    # A test that has failed already keeps its own reason, often a consequence of the finding.
+    # A failed test keeps its own reason, which is often a consequence of the finding.
     if report.outcome == "passed":
         report.outcome = "failed"
         report.longrepr = _failure(item, found)

@@ -1,10 +1,10 @@
-"""Why a candidate is rejected: the codes of a verdict, in the order of their weight."""
+"""The reasons for a rejection: the codes of a verdict, in the order of their weight."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List
 
-# Code: what it means. The first of a verdict's reasons is the heaviest. Codes of findings stand in
-# docs/reference/checks.md: "race", "out-of-bounds", …
+# Codes with their meanings. The first of a verdict's reasons is the heaviest. Codes of findings are
+# in docs/reference/checks.md: "race", "out-of-bounds", …
 CODES: Dict[str, str] = {
     "compile": "the candidate does not compile",
     "load": "the candidate cannot be loaded, or has no such kernel or function",
@@ -31,20 +31,20 @@ CODES: Dict[str, str] = {
     "precision": "elements outside of the bound, all of them near the reference",
     "nondeterministic": "other bits under another schedule, where the task demands the same",
 }
-# Findings weigh as much as this code and are listed after it.
+# Findings have the weight of this code and are listed after it.
 _FINDINGS_AFTER = "other-stream"
 
 
 def weight(code: str) -> float:
-    """The place of a code in the order; small is heavy."""
+    """The position of a code in the order; a small one is heavy."""
     order = list(CODES)
     return order.index(code) if code in CODES else order.index(_FINDINGS_AFTER) + 0.5
 
 
 @dataclass
 class Reason:
-    """One reason: its code, a sentence, the source line where one is known, the first case and call
-    where it was seen (0: before any), and how often."""
+    """One reason: its code, a sentence, the source line if known, the first case and call in which
+    it occurred (0: before any), and how often."""
 
     code: str
     text: str
@@ -59,7 +59,7 @@ class Reason:
 
 
 class Reasons:
-    """Collects reasons: one of a code and place each, with how often."""
+    """Collects reasons: one for each code and place, with its number of occurrences."""
 
     def __init__(self) -> None:
         self._by_key: Dict[tuple, Reason] = {}
@@ -85,5 +85,5 @@ class Reasons:
             reason.place = reason.place.replace(old, new)
 
     def sorted(self) -> List[Reason]:
-        """The heaviest first; of one weight, the earliest first."""
+        """The heaviest first; with equal weight, the earliest first."""
         return sorted(self._by_key.values(), key=lambda r: (weight(r.code), r.case, r.call))

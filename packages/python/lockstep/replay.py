@@ -1,9 +1,9 @@
-"""The clean process of a candidate with host code. It executes what the candidate's process has had
-the device do (transcript.py), on inputs that the candidate's process never had.
+"""The clean process of a candidate with host code. It repeats the device operations of the
+candidate's process (transcript.py), on inputs that the candidate's process never had.
 
-So host code cannot give a result: it does not know the inputs, and the process that computes the
-results has nothing of it but its launches, copies and fills. Checks and findings are those of the
-clean process, too.
+So host code cannot supply a result: it does not know the inputs, and the process that computes the
+results executes only its launches, copies and fills. Checks and findings are those of the clean
+process, too.
 """
 
 from typing import Any, Dict, List
@@ -18,7 +18,7 @@ from lockstep.reasons import Reason
 from lockstep.transcript import KEPT, texts_of
 
 _KINDS = {"launch": "kernel", "library": "kernel", "copy": "copy", "write": "copy"}
-_MANY = 16  # so many values are not right by chance
+_MANY = 16  # this many values are not right by chance
 
 
 class ReplayEnded(Exception):
@@ -26,8 +26,8 @@ class ReplayEnded(Exception):
 
 
 class Replay:
-    """Plays what `process`, which has nothing of the candidate, gets to see of it. expected(call):
-    the reference's results. ended: a reason was found after which nothing can be played."""
+    """Replays the candidate's operations in `process`, which has no other code of the candidate.
+    expected(call): the reference's results. ended: a reason after which no replay is possible."""
 
     def __init__(self, process: Process, expected: Any):
         self.process, self.expected = process, expected
@@ -35,7 +35,7 @@ class Replay:
         self.ended = False
 
     def begin(self, work: List[Dict[str, Any]]) -> List[Reason]:
-        """Plays what the candidate did when it was loaded."""
+        """Replays the candidate's operations while it was loaded."""
         answer = self._ask({"do": "replay", "before": [], "work": work, "arrays": [],
                             "addresses": {}, "first": False, "schedule": 0, "count": False}, [])[0]
         return self._refusal(answer, []) + \
@@ -62,8 +62,8 @@ class Replay:
         return [Reason("not-replayed", "it has the device do " + answer["not_replayed"])]
 
     def play(self, call: Call, asked: Call, message: Dict[str, Any]) -> List[Reason]:
-        """Plays what `asked`, a call of the candidate, has done, with the data of `call`, which
-        gets the answer of both."""
+        """Replays the operations of `asked`, a call of the candidate, with the data of `call`,
+        which receives the results of both."""
         theirs = asked.answer
         if theirs["error"]:
             call.take({**theirs, "outputs": []}, [])
@@ -86,8 +86,8 @@ class Replay:
         return self._refusal(answer, theirs["library_calls"])
 
     def of_host(self, call: Call, asked: Call) -> List[Reason]:
-        """`call` has wrong results. Where those of the candidate's process, for its own inputs, are
-        right, its host code has made them so."""
+        """`call` has wrong results. If those of the candidate's process, for its own inputs, are
+        right, its host code has computed them."""
         if asked is call or asked.answer["error"] or not asked.after:
             return []
         asked.expected = self.expected(asked)
@@ -103,8 +103,8 @@ def _site(finding: Dict[str, Any]) -> tuple:
 
 
 def _operations(theirs: Dict[str, Any]) -> List[Dict[str, Any]]:
-    """The operations that were requested, less kernels that no launch shows, and with copies that
-    no call shows."""
+    """The requested operations, without kernels that appear in no launch, and with copies that
+    appear in no call."""
     done = [_KINDS.get(e.get("do"), "") for e in theirs["work"]]
     found = [o for o in theirs["operations"] if o["kind"] != "kernel" or "kernel" in done]
     for kind in ("kernel", "copy"):

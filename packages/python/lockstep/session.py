@@ -1,7 +1,7 @@
-"""The simulated GPU in this process: whether it is there, how to get it, and its findings.
+"""The simulated GPU in this process: whether it is active, how to activate it, and its findings.
 
-lockstep exec prepares a process before any of its code runs. So enable() starts the process anew
-under lockstep exec, with the same arguments: call it first, before anything that has an effect.
+lockstep exec prepares a process before any of its code runs. So enable() restarts the process under
+lockstep exec, with the same arguments: call it first, before anything that has an effect.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ _CUDA_LIBRARIES = ("libcuda.so", "libcudart.so", "libcudart-")
 
 
 class NotEnabled(RuntimeError):
-    """The simulated GPU is not in this process; the message says what to do."""
+    """This process does not use the simulated GPU; the message states the remedy."""
 
 
 def _symbol(name: str):
@@ -46,7 +46,7 @@ def _loaded_cuda() -> List[str]:
 
 def options_of(device: str = "", checks: str = "", schedule: Optional[int] = None,
                memory: Optional[int] = None, quiet: bool = False) -> List[str]:
-    """The options of lockstep exec for these settings; what is left out has its default."""
+    """The options of lockstep exec for these settings; others have their defaults."""
     options = [f"--device={device}"] if device else []
     options += [f"--check={checks}"] if checks else []
     options += [f"--schedule={schedule}"] if schedule is not None else []
@@ -56,13 +56,13 @@ def options_of(device: str = "", checks: str = "", schedule: Optional[int] = Non
 
 def enable(device: str = "", checks: str = "", schedule: Optional[int] = None,
            memory: Optional[int] = None, quiet: bool = False) -> None:
-    """Puts this process on the simulated GPU. Returns at once where it is there already.
+    """Puts this process on the simulated GPU. Returns at once if it already is.
 
-    Otherwise the process starts anew under `lockstep exec`, with its arguments and its environment,
+    Otherwise the process restarts under `lockstep exec`, with its arguments and its environment,
     and this call does not return. Arguments: those of lockstep.run().
 
-    Raises NotEnabled where a CUDA library is loaded already, and where the process cannot be
-    started anew (an interactive interpreter, a notebook, a program on stdin).
+    Raises NotEnabled if a CUDA library is already loaded, or if the process cannot be restarted (an
+    interactive interpreter, a notebook, a program on stdin).
     """
     if is_enabled():
         return
@@ -106,7 +106,7 @@ def run(command: Sequence[str], device: str = "", checks: str = "",
     device: such as "sm_90". checks: as --check of lockstep exec, such as "all" or "races".
     schedule: a seed; 0 is the deterministic order. memory: GiB of the device.
     timeout: seconds, after which subprocess.TimeoutExpired is raised.
-    Raises RuntimeError where nothing ran (no such program, wrong usage).
+    Raises RuntimeError if nothing ran (no such program, wrong usage).
     """
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "report.json")
@@ -129,9 +129,9 @@ def _need(name: str):
 
 
 def take_findings(wait: bool = True) -> List[Finding]:
-    """The findings since the last call. They change the exit status no more.
+    """The findings since the last call. They no longer affect the exit status.
 
-    wait: waits for the device first, as a kernel may not have run yet.
+    wait: waits for the device first, because a kernel may not have run yet.
     """
     take = _need("lockstepTakeFindings")
     if wait:
@@ -157,7 +157,7 @@ def clear_error() -> None:
 
 @contextlib.contextmanager
 def checked() -> Iterator[None]:
-    """A block of code whose findings are raised, as KernelFindings, when it ends.
+    """A block of code after which its findings are raised, as KernelFindings.
 
     Findings from before the block are dropped. After the block the device has no error.
     """

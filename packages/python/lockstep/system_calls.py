@@ -1,8 +1,8 @@
 """The seccomp filter of a candidate's process, and the judge's side of it.
 
-A refused call is not carried out. The kernel hands it to the judge (SECCOMP_RET_USER_NOTIF), which
-notes it and answers EPERM; the calls of files that a compiler needs in the scratch folder are let
-through. x86-64 alone.
+A refused call is not executed. The kernel passes it to the judge (SECCOMP_RET_USER_NOTIF), which
+records it and returns EPERM; file calls that a compiler needs in the scratch folder are permitted.
+x86-64 alone.
 """
 
 import ctypes
@@ -54,7 +54,7 @@ def _program() -> bytes:
     out += [_operation(equal, _CLONE, 0, 4), _operation(load, 16),
             _operation(any_bit, _CLONE_THREAD, 1, 0), _operation(back, _NOTIFY),
             _operation(back, _ALLOW)]
-    # Its flags lie in memory, where no filter can look: the C library then calls clone.
+    # Its flags are in memory, which a filter cannot read: the C library then calls clone.
     out += [_operation(equal, _CLONE3, 0, 1), _operation(back, _ERRNO | _ENOSYS)]
     for number in (*_CHANGES, *_PROCESSES, *_NEVER):
         out += [_operation(equal, number, 0, 1), _operation(back, _NOTIFY)]
@@ -64,8 +64,8 @@ def _program() -> bytes:
 
 
 def confine() -> int:
-    """Puts the filter on every thread of this process, for good. Returns the descriptor on which
-    the judge hears of refused calls; the process must close it. Raises OSError."""
+    """Installs the filter permanently for every thread of this process. Returns the descriptor on
+    which the judge receives refused calls; the process must close it. Raises OSError."""
     _LIBC.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
     code = _program()
     held = ctypes.create_string_buffer(code)
@@ -79,7 +79,7 @@ def confine() -> int:
 
 @dataclass(frozen=True)
 class Refused:
-    """A call that was refused: its name, and the path or program that it names."""
+    """A refused call: its name, and the path or program in its arguments."""
 
     call: str
     path: str = ""
@@ -89,7 +89,7 @@ class Refused:
 
 
 class Listener:
-    """The judge's side. may_compile: processes are let through, and files in `scratch`."""
+    """The judge's side. may_compile: permits processes, and files in `scratch`."""
 
     def __init__(self, descriptor: int, scratch: str, may_compile: bool):
         self.descriptor, self.scratch = descriptor, scratch
@@ -100,7 +100,7 @@ class Listener:
         os.close(self.descriptor)
 
     def answer(self) -> None:
-        """Answers one call that is waiting."""
+        """Responds to one waiting call."""
         request = bytearray(80)
         try:
             fcntl.ioctl(self.descriptor, _RECEIVE, request)
@@ -122,8 +122,8 @@ class Listener:
             return
 
     def _look(self, process: int, number: int, arguments: tuple) -> Optional[Refused]:
-        """None: the call may go on. Mounts are read-only, so a path that changes after this look
-        gains nothing."""
+        """None: the call is permitted. Mounts are read-only, so a path that changes after this
+        check gains nothing."""
         if number in _NEVER:
             return Refused(_NEVER[number])
         if number == _CLONE:

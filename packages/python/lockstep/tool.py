@@ -13,7 +13,7 @@ ACCEPTED, REJECTED, USAGE, INCOMPLETE = 0, 1, 2, 3
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one sentence what is wrong."""
+    """Reports an error in one sentence."""
 
     def error(self, message: str) -> NoReturn:
         print(f"lockstep: {message}\n{self.prog} --help lists its options", file=sys.stderr)
@@ -76,7 +76,7 @@ def load_task(path: str) -> Any:
 
 
 def place_in_task(path: str, error: BaseException) -> str:
-    """The task's path, with the line of it that the error, or what caused it, came from last."""
+    """The task's path, with the last of its lines in the traceback of the error or of its cause."""
     line = 0
     for one in (error, error.__cause__):
         if isinstance(one, SyntaxError) and one.filename == path:
@@ -100,7 +100,7 @@ def _settings(options: argparse.Namespace) -> Tuple[Any, List[str], Any]:
 
 
 def _print(text: str) -> None:
-    """Writes to stdout. A reader that has gone, such as head, changes nothing."""
+    """Writes to stdout. Ignores a reader that has ended, such as head."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

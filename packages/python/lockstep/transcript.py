@@ -1,8 +1,8 @@
-"""Execution of a transcript in a clean process: what a candidate's process has had the device do,
-once more, by the driver API. simulator/extension.h (lockstepTakeTranscript) has its form.
+"""Executes a transcript in a clean process: repeats the device operations of a candidate's process
+with the driver API. simulator/extension.h (lockstepTakeTranscript) defines its format.
 
-A transcript comes from a process that nobody trusts. It can only do what a program can: load PTX,
-launch, copy and fill within device memory.
+A transcript is from an untrusted process. It can only do what a program can: load PTX, launch, copy
+and fill within device memory.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _END, _BUFFER, _SIZE = 0, 1, 2  # CU_LAUNCH_PARAM_*
 
 
 class NotReplayable(RuntimeError):
-    """Something that a transcript does not have; the message names it."""
+    """An operation that transcripts do not support; the message names it."""
 
 
 class _Attribute(ctypes.Structure):
@@ -55,7 +55,7 @@ class _Linked:
 
 
 class Player:
-    """Plays transcripts of one process, in their order, in one stream."""
+    """Executes transcripts of one process, in their order, in one stream."""
 
     def __init__(self, simulator: Any, stream: Stream):
         self.simulator, self.stream = simulator, stream
@@ -67,8 +67,8 @@ class Player:
         self._held: Dict[int, np.ndarray] = {}
 
     def look(self, arrays: Sequence[int]) -> None:
-        """Remembers what the candidate's own memory holds: its variables, and its allocations but
-        for `arrays`, those that a call is given."""
+        """Records the contents of the candidate's own memory: its variables, and its allocations
+        except `arrays`, the arguments of a call."""
         own = {base: size for base, size in self.places.items()
                if base not in arrays and base not in self.host_visible}
         own.update({address: size for _, address, size in self.variables})
@@ -79,7 +79,7 @@ class Player:
 
     def kept(self) -> List[str]:
         """The variables that have changed since look(). Allocations that have changed count as
-        unwritten from now on: a later call may use them, and learns nothing from them."""
+        unwritten from now on: a later call may use them, but not their contents."""
         names = {address: name for name, address, _ in self.variables}
         found = []
         for base, before in self._held.items():
@@ -99,11 +99,11 @@ class Player:
         return found
 
     def arrange(self, events: List[Dict[str, Any]]) -> None:
-        """The code and the memory that have come and gone, and nothing else of it."""
+        """Executes only the changes of loaded code and of memory."""
         self.play([e for e in events if e["do"] in ("load", "place", "free")])
 
     def play(self, events: List[Dict[str, Any]]) -> None:
-        """Raises NotReplayable and CudaError; KeyError and the like for what is no transcript."""
+        """Raises NotReplayable and CudaError; KeyError and the like for an invalid transcript."""
         for event in events:
             act = getattr(self, "_do_" + str(event["do"]), None)
             if act is None:

@@ -33,7 +33,7 @@ def replay(judgement: Judgement, task_path: str) -> str:
 
 
 def receipt(judgement: Judgement) -> Dict[str, Any]:
-    """What was armed, and how exact the simulated GPU is for these instructions."""
+    """The active checks, and the exactness of the simulated GPU for these instructions."""
     settings, task = judgement.settings, judgement.task
     used = instructions(judgement.ptx)
     used["not_simulated"] = sorted({
@@ -76,7 +76,7 @@ def as_json(judgement: Judgement, task_path: str) -> Dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Without what a terminal would obey: candidates have a say in the text of reasons."""
+    """Removes terminal control characters: candidates can influence the text of reasons."""
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
 
@@ -85,7 +85,7 @@ def _indented(text: str) -> str:
 
 
 def as_text(judgement: Judgement, task_path: str) -> str:
-    """One page for people."""
+    """One page of text for display."""
     reasons, asked = judgement.reasons.sorted(), judgement.settings.cases
     lines: List[str] = []
     head = "ACCEPTED" if judgement.accepted else f"REJECTED: {reasons[0].code}"

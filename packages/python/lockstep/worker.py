@@ -1,7 +1,7 @@
 """The process of a candidate: `python -m lockstep.worker DESCRIPTOR`, under lockstep exec.
 
-Messages of frames.py name what to load and what to call. It answers with what happened:
-the outputs' bytes, findings, the operations that were requested, counters. It decides nothing.
+Messages of frames.py name the code to load and the calls to make. It returns the outputs' bytes,
+findings, requested operations and counters. It decides nothing.
 """
 
 import contextlib
@@ -100,7 +100,7 @@ class _Simulator:
 
     @contextlib.contextmanager
     def sealed(self) -> Iterator[None]:
-        """While the candidate's code runs: what changes checks, findings or the record of
+        """While the candidate's code runs: a call that changes checks, findings or the record of
         operations ends the process (SEAL_BROKEN)."""
         key = secrets.randbits(63) + 1
         self._library.lockstepSeal(ctypes.c_uint64(key))
@@ -116,7 +116,7 @@ class _Simulator:
 
 
 def _code() -> Dict[Tuple[str, ...], Any]:
-    """What the functions and classes of this package are made of, by name."""
+    """The code objects of this package's functions and classes, by name."""
     parts: Dict[Tuple[str, ...], Any] = {}
 
     def add(name: Tuple[str, ...], value: Any) -> None:
@@ -136,13 +136,13 @@ def _code() -> Dict[Tuple[str, ...], Any]:
 
 
 def _exchanged(before: Dict[Tuple[str, ...], Any]) -> List[str]:
-    """The names in `before` that are something else now."""
+    """The names in `before` whose objects have changed."""
     now = _code()
     return sorted({".".join(n[:3]) for n, value in before.items() if now.get(n) is not value})
 
 
 class Worker:
-    """One candidate; see the module."""
+    """One candidate; see the module's docstring."""
 
     def __init__(self, control: socket.socket):
         self.control = control
@@ -163,7 +163,8 @@ class Worker:
         os.close(listener)
 
     def _audit(self, event: str, arguments: tuple) -> None:
-        """Notes a Python candidate that opens the task: it reads as empty, and it is a reason."""
+        """Records a Python candidate that opens the task: the file is empty, and the call is a
+        reason."""
         if event == "open" and isinstance(arguments[0], str):
             path = os.path.realpath(arguments[0])
             if path in self.hidden and path not in self.seen_reading:
@@ -190,7 +191,7 @@ class Worker:
 
     def _place(self, arrays: List[Dict[str, Any]], blocks: List[bytes],
                at: Dict[str, int]) -> Dict[str, Array]:
-        """Fills the case's memory; on its first call, allocates it, or finds it `at` an address."""
+        """Fills the case's memory. On its first call, allocates it, or uses the address `at`."""
         made: Dict[str, Array] = {}
         for item, data in zip(arrays, blocks):
             owner = item["shares"] or item["name"]
@@ -219,7 +220,7 @@ class Worker:
             self.simulator.reset_counters()
 
     def _outputs(self, what: Dict[str, Any], blocks: List[bytes]) -> Tuple[List[str], List[bytes]]:
-        """Names and bytes of the arrays. Only what the given stream has done by now counts."""
+        """Names and bytes of the arrays, after the given stream's completed work alone."""
         names, back = [], []
         for item, data in zip(what["arrays"], blocks):
             if item["shares"]:
@@ -284,7 +285,8 @@ class Worker:
         return answer, blocks_back
 
     def replay(self, what: Dict[str, Any], blocks: List[bytes]) -> tuple:
-        """A call that another process has transcribed, or what that did before the first one."""
+        """Replays a call that another process has transcribed, or its operations before the first
+        call."""
         if self.player is None:
             self.player = Player(self.simulator, self.stream)
         error, outputs, back, kept, more = "", [], [], [], 0
@@ -319,7 +321,7 @@ class Worker:
         return answer, back
 
     def end(self) -> Dict[str, Any]:
-        """What is known at the end: PTX that compilers left in the scratch folder."""
+        """The PTX files that compilers left in the scratch folder."""
         texts, total = [], 0
         for folder, _, names in os.walk("."):
             for name in sorted(names):
