@@ -1,4 +1,5 @@
-// The oracle, compared with verdicts argued by hand and with a search over every order of steps.
+// The oracle against verdicts argued by hand, and against a search that looks at every order of
+// steps.
 #include "simulator/litmus/oracle.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +33,7 @@ TEST(Oracle, JudgesShapesAsTheManualDoes) {
   }
 }
 
-// Stopping at the first race must not change the verdict.
+// Looks at all that follows a race, or stops there: the same verdict.
 TEST(Oracle, StopsAtARaceWithoutAnotherVerdict) {
   Search everything;
   everything.everything = true;
@@ -40,8 +41,8 @@ TEST(Oracle, StopsAtARaceWithoutAnotherVerdict) {
     EXPECT_EQ(judge(shape.program).verdict, judge(shape.program, everything).verdict) << shape.name;
 }
 
-// Independent steps are explored in one order only. Verdicts, outcomes and races must equal those
-// of all orders.
+// Steps that do not touch each other come in one order; verdicts, outcomes and races are those of
+// all orders.
 TEST(Oracle, LeavesOutNoExecutionThatDiffers) {
   Search some;
   some.everything = true;
@@ -58,7 +59,7 @@ TEST(Oracle, LeavesOutNoExecutionThatDiffers) {
     ++compared;
     ASSERT_EQ(a.verdict, b.verdict) << to_text(p, std::to_string(number));
     if (a.verdict == Verdict::kInvalid) continue;
-    // An unordered pair may be listed in either order.
+    // The order of a pair may be the other one where nothing orders them.
     const auto either = [](const std::set<Race>& races) {
       std::set<Race> one_way;
       for (Race r : races) {
@@ -120,7 +121,7 @@ P1 1.0.0: await.ld.relaxed.gpu f 1; st.weak y 1; fence.sc.gpu; ld.weak x
 )";
   EXPECT_EQ(verdict(store_buffering), Verdict::kFree);
   EXPECT_EQ(verdict(store_buffering, {.fence_sc = false}),
-            Verdict::kFree);  // the pattern of two fences
+            Verdict::kFree);  // the pattern of two fences, too
   const char* const weak_flag = R"(
 litmus fence_sc_without_a_pattern
 x global+0 4
@@ -206,7 +207,7 @@ TEST(Text, NamesTheLineThatItCannotRead) {
   EXPECT_THAT(message("x global+0 4\n"), ::testing::HasSubstr("must come first"));
 }
 
-// The generator must produce every placement, space and kind of operation.
+// Every placement, every space, every kind of operation.
 TEST(Generator, LeavesNothingOut) {
   std::set<Kind> kinds;
   std::set<Sem> sems;

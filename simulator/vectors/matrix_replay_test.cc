@@ -1,5 +1,5 @@
-// Runs every recorded matrix form on the simulated GPU: each tile's result must equal silicon's,
-// bit for bit.
+// Runs every recorded matrix form on the simulated GPU: every tile's result is silicon's, bit for
+// bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace {
 std::string recording_path;
 
 constexpr std::size_t kPerModule = 100;
-constexpr std::size_t kDigest = 4;  // bytes of a tile's digest
+constexpr std::size_t kDigest = 4;  // bytes a tile
 
-// The inputs of a form. Most forms share their inputs with another, often with the next: they are
-// made once.
+// Of most forms' inputs another form has the same, and often the next one: they are made once for
+// both.
 const std::vector<std::uint32_t>& inputs_of(const MatrixForm& form) {
   static MatrixForm of;
   static std::vector<std::uint32_t> inputs;
@@ -50,7 +50,7 @@ std::vector<std::uint32_t> execute(engine::testing::Machine& gpu, const MatrixFo
   return result;
 }
 
-// The indices of the tiles that differ.
+// The tiles that differ.
 std::vector<int> differences(std::span<const std::uint8_t> recorded,
                              std::span<const std::uint8_t> got) {
   std::vector<int> tiles;
@@ -92,11 +92,12 @@ TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
   for (std::size_t begin = 0; begin < forms.size(); begin += kPerModule) {
     const auto part = std::span(forms).subspan(begin, std::min(kPerModule, forms.size() - begin));
     engine::testing::Machine gpu;
-    gpu.config.checks = check::kNoChecks;  // the recorder's kernels and buffers; only results count
+    gpu.config.checks =
+        check::kNoChecks;  // kernels and buffers are the recorder's; what counts is results
     gpu.load_text(matrix_module(part));
     for (const MatrixForm& form : part) {
       const auto it = recording.forms.find(form.name);
-      if (it == recording.forms.end()) continue;  // another test reports this
+      if (it == recording.forms.end()) continue;  // the other test says so
       const std::vector<std::uint32_t>& inputs = inputs_of(form);
       EXPECT_EQ(it->second.inputs, digest(std::span<const std::uint32_t>(inputs)))
           << form.name << " is recorded on other tiles";
@@ -110,7 +111,7 @@ TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
   EXPECT_EQ(compared, forms.size());
 }
 
-// The comparison must detect one wrong bit of one tile.
+// The comparison must be able to fail: one bit of one tile is enough.
 TEST(MatrixReplay, ADifferenceOfOneBitIsSeen) {
   const MatrixForm form = matrix_forms().front();
   std::vector<std::uint32_t> output(static_cast<std::size_t>(form.tiles * form.output_words()), 7);

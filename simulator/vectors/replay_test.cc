@@ -1,5 +1,5 @@
-// Runs every recorded form on the simulated GPU. The results must equal silicon's bit for bit, or
-// lie within the documented bound of an approximate instruction.
+// Runs every recorded form on the simulated GPU: the results are silicon's, bit for bit, or within
+// the documented bound where the instruction is approximate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,20 +22,20 @@ namespace {
 
 std::string recording_path;
 
-// The number of kernels in a module; a module is loaded as a whole.
+// Kernels a module; a module must be loaded before any of them runs.
 constexpr std::size_t kPerModule = 200;
-// The number of differing forms that are reported in full.
+// Forms that are reported in full when they differ.
 constexpr int kReported = 40;
 
-// Forms for which the simulated GPU follows the manual, but silicon with code of ptxas 13.0 does
-// not (docs/journal/silicon.md): packed additions of .f16x2 and .bf16x2 to shared memory add only
-// the lower half, for any order and scope.
+// Where the simulated GPU follows the manual and silicon, with the code that ptxas 13.0 makes for
+// it, does not (docs/journal/silicon.md): packed additions to shared memory of .f16x2 and .bf16x2
+// add the lower half alone, whatever their order and scope.
 bool is_known_to_differ(const std::string& form) {
   const auto contains = [&](std::string_view part) { return form.find(part) != std::string::npos; };
   return (form.starts_with("atom.") || form.starts_with("red.")) && contains(".shared") &&
          (contains(".add.noftz.f16x2 ") || contains(".add.noftz.bf16x2 "));
 }
-constexpr int kKnown = 26;  // number of such forms
+constexpr int kKnown = 26;  // forms
 
 std::string hex(std::uint64_t v) {
   char s[24];
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> execute(engine::testing::Machine& gpu, const VectorFo
   return words;
 }
 
-// Describes the differences of one form; empty if there are none.
+// What differs in one form, empty when nothing does.
 std::string differences(const VectorForm& form, const std::vector<std::uint64_t>& inputs,
                         std::span<const std::uint64_t> recorded,
                         std::span<const std::uint64_t> got) {
@@ -98,7 +98,7 @@ TEST(Replay, EveryFormIsRecordedOnTheInputsItHasNow) {
   EXPECT_GT(forms.size(), 4800u);
 }
 
-// The rows with recorded forms: approximate instructions, or all others.
+// Rows that forms are recorded of: of approximate instructions or of the others.
 std::vector<const isa::FormRow*> recorded_rows(bool approximate) {
   std::vector<const isa::FormRow*> rows;
   for (const VectorForm& f : vector_forms()) {
@@ -122,11 +122,12 @@ TEST(Replay, TheSimulatedGpuGivesWhatSiliconGave) {
         forms.begin() + static_cast<std::ptrdiff_t>(begin),
         forms.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kPerModule, forms.size())));
     engine::testing::Machine gpu;
-    gpu.config.checks = check::kNoChecks;  // the recorder's kernels and buffers; only results count
+    gpu.config.checks =
+        check::kNoChecks;  // kernels and buffers are the recorder's; what counts is results
     gpu.load_text(module_text(part));
     for (const VectorForm& form : part) {
       const auto it = recording.forms.find(form.name);
-      if (it == recording.forms.end()) continue;  // another test reports this
+      if (it == recording.forms.end()) continue;  // the other test says so
       const auto inputs = inputs_of(form);
       const std::string text =
           differences(form, inputs, unpack(form, it->second.results), execute(gpu, form, inputs));
@@ -143,7 +144,7 @@ TEST(Replay, TheSimulatedGpuGivesWhatSiliconGave) {
   EXPECT_EQ(differing, 0) << "forms of " << recording.device;
 }
 
-// The comparison must detect one wrong bit of one result of an exact form.
+// The comparison must be able to fail: one bit of one result of an exact form is enough.
 TEST(Replay, ADifferenceOfOneBitIsSeen) {
   const Recording recording = read_recording(recording_path);
   for (const VectorForm& form : vector_forms()) {

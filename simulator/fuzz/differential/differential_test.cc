@@ -1,4 +1,4 @@
-// Random programs, and the code that generates, judges and reduces them.
+// Random programs, and the parts that make, judge and reduce them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ namespace {
 
 std::string text_of(const Program& p) { return module_of(std::span(&p, 1)); }
 
-// Compared with the reference: with shared and with separate register storage, under three
-// schedules, with one and two host threads, with and without checks, for two targets.
+// With registers that share places and with a place for each, by the reference, under three
+// schedules, on one host thread and two, with and without checks, for two targets.
 TEST(RandomPrograms, GiveTheSameInEveryWay) {
   Plan plan;
   plan.programs = 1000;
@@ -66,7 +66,7 @@ TEST(RandomPrograms, LeaveOutRowsForAReason) {
     EXPECT_EQ(row.place == Place::kNever, !row.never.empty()) << row.form->syntax;
 }
 
-// ptxas must accept programs for silicon at every optimisation level.
+// What is for silicon, ptxas takes, at every level.
 TEST(RandomPrograms, AreLegal) {
   std::vector<Program> programs;
   for (std::uint64_t seed = 0; seed < 64; ++seed)
@@ -82,16 +82,16 @@ TEST(RandomPrograms, AreLegal) {
   }
 }
 
-// Instructions that ptxas 13.0.88 assembles wrongly occur only in programs that are not for
-// silicon.
+// What ptxas 13.0.88 assembles wrongly stands in programs that are not for silicon, and in no
+// other.
 TEST(RandomPrograms, ForSiliconLeaveOutWhatPtxasGetsWrong) {
   const std::regex mistakes(
       "@!?p[0-9] testp|@!?p[0-9] set[.][a-z.]*(f32|f16|bf16)[.](f|bf|[busd])[0-9]+ |@!?p[0-9] "
       "set[.][a-z.]*[us]32[.](f16|bf16|[bus]16) |@p[0-9] bra MIDDLE|"
       "cp.async.c[ag][^ ]*L2::cache_hint[^ ]* [[]b_stage|\\nst[.][^ ]*[.][bus]8 [^,]*, "
       "[{]?h[0-3]|cp.async.bulk.shared::cluster.shared::cta");
-  // The first line with such an instruction. All of them begin with a guard, or are a store or a
-  // copy: the filter skips other lines, for which the expression would be slow.
+  // The first line with one of them. All begin with a guard, or are a store or a copy: of the other
+  // lines, most, the expression would take its time.
   const auto mistake_in = [&](const std::string& text) -> std::string {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -109,7 +109,7 @@ TEST(RandomPrograms, ForSiliconLeaveOutWhatPtxasGetsWrong) {
   EXPECT_GT(others, 100);
 }
 
-// A program with one instruction, whose result is checked.
+// A program with one instruction, whose result is judged.
 Program with(Instruction i) {
   Program p;
   p.referenced = true;
@@ -137,7 +137,7 @@ TEST(RandomPrograms, DifferWhereOneInstructionDoes) {
 }
 
 TEST(RandomPrograms, WithARaceAreFound) {
-  // Every thread stores to the same shared address: to the board's, as if there were one thread.
+  // Every thread stores to the same shared place: the board's, as if one thread were all.
   Program p = with(instruction("add.u32", {register32(0), register32(1), register32(2)}));
   Statement s;
   s.kind = Statement::Kind::kText;
@@ -159,7 +159,7 @@ TEST(RandomPrograms, WithARaceAreFound) {
 }
 
 TEST(Reducer, LeavesWhatShowsIt) {
-  // Programs with a maximum at any depth: the reduction must leave only the maximum.
+  // Programs with a maximum somewhere, however deep: what is left is that.
   const auto takes_maximum = [](const Program& p) {
     return text_of(p).find("max.") != std::string::npos;
   };
@@ -176,8 +176,8 @@ TEST(Reducer, LeavesWhatShowsIt) {
   EXPECT_EQ(tried, 10);
 }
 
-// One statement about a row, followed only by the end, at which every thread stores its registers;
-// or by a load of the thread's shared or local memory.
+// One statement about a row, after which nothing comes but the end, where every thread stores its
+// registers; or a load of what the thread has in shared or local memory.
 Program alone(int row, std::uint64_t seed, Region read_back = Region::kInput) {
   Program p;
   p.target = 100;
@@ -204,9 +204,9 @@ Program alone(int row, std::uint64_t seed, Region read_back = Region::kInput) {
   return p;
 }
 
-// Rows whose results the reference computes. A statement of raw text has a result only in the
-// registers that it names. Barriers that only wait have no result, and the text ignores the result
-// of mbarrier.pending_count.
+// Rows whose results the reference knows. Of text it knows what registers hold after it, where the
+// text says so; barriers that only wait have no result, and of mbarrier.pending_count the text
+// looks at nothing.
 std::vector<int> referenced_rows() {
   const Catalogue& all = Catalogue::get();
   std::vector<int> rows;
@@ -254,8 +254,7 @@ TEST(Reference, JudgesEveryRowAlone) {
   }
 }
 
-// The preparation and the digest of memory by kernels, here on the simulated GPU, must equal those
-// by the host.
+// What a GPU does to the programs' memory before and after, here on the simulated one.
 TEST(Helpers, PrepareAndDigestAsTheHostDoes) {
   const Program small = generate({1, -1, true}), large = generate({2, -1, true});
   const Layout layouts[] = {Layout(small), Layout(large)};
@@ -298,7 +297,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.opc
 
 class ByHand : public testing::TestWithParam<Case> {};
 
-// Values computed by hand from the manual.
+// Values that follow from the manual by hand.
 TEST_P(ByHand, GivesWhatTheManualSays) {
   const Catalogue& all = Catalogue::get();
   const int example = all.find(GetParam().opcode, GetParam().sources.size() + 1, 0);

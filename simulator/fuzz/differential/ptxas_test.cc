@@ -1,5 +1,5 @@
-// Programs that ptxas 13.0.88 assembles wrongly (docs/journal/ptxas.md). The simulated GPU must
-// follow the manual.
+// Programs that ptxas 13.0.88 assembles wrongly (docs/journal/ptxas.md): the simulated GPU does
+// what the manual says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string contents(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The values that a thread has read.
+// What a thread has read.
 struct Read {
   std::uint32_t r0, r1, r2;
 };
@@ -40,7 +40,7 @@ TEST_P(Ptxas, TheSimulatedGpuDoesWhatTheManualSays) {
   std::vector<std::uint32_t> in;
   for (std::uint32_t t = 0; t < 32; ++t) {
     constexpr std::uint32_t kNumbers[] = {0xcafe0000, 0x7f800000, 0x3f800000,
-                                          0xff812345};  // finite and not finite, with both signs
+                                          0xff812345};  // finite and not, of either sign
     in.push_back(kNumbers[t % 4] + 0x1011 * t);
     in.push_back(t * 0x9e3779b9);
     in.push_back(t % 3 ? 0x00012345 * t : 0x80000001 + t);
@@ -50,7 +50,7 @@ TEST_P(Ptxas, TheSimulatedGpuDoesWhatTheManualSays) {
     expected.push_back(GetParam().expected({in[3 * t], in[3 * t + 1], in[3 * t + 2]}));
   if (std::string_view(GetParam().kernel) == "hinted_copy")
     for (std::uint32_t t = 0; t < 32; ++t) expected[t] = in[(4 * t) % in.size()] + t;
-  // The copies transfer 16 bytes per thread.
+  // The copies take 16 bytes a thread.
   std::vector<std::uint32_t> memory = in;
   memory.insert(memory.end(), in.begin(), in.end());
   const auto a = gpu.buffer(memory), out = gpu.unwritten(4 * 32);
@@ -62,7 +62,7 @@ bool less(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b);
 }
 
-// The greater of two numbers whose upper halves are zero, as bits; a number wins over a NaN.
+// The greater of two numbers whose upper halves are zero, as bits; a NaN gives way.
 std::uint16_t greater(std::uint16_t a, std::uint16_t b) {
   const float x = std::bit_cast<float>(static_cast<std::uint32_t>(a) << 16),
               y = std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16);
@@ -71,7 +71,7 @@ std::uint16_t greater(std::uint16_t a, std::uint16_t b) {
 }
 
 float number(std::uint32_t bits) { return std::bit_cast<float>(bits); }
-// The value of a bfloat16.
+// A bfloat16's.
 float number_16(std::uint32_t bits) { return number(bits << 16); }
 std::uint32_t bits_of(bool b) { return b ? 0xffffffffu : 0u; }
 
@@ -141,7 +141,7 @@ const Case kCases[] = {
        return r.r0 + 3 * static_cast<std::uint32_t>(std::uint64_t{r.r1} * r.r2 >> 32);
      }},
     {"flushed_comparison", [](Read r) -> std::uint32_t { return r.r0; }},
-    {"vote",  // some threads have r0 < r2
+    {"vote",  // there are threads with r0 < r2
      [](Read r) -> std::uint32_t {
        return less(r.r0, r.r2) ? r.r0 + 8 : bits_of((r.r1 < 32) != !less(r.r1, r.r2));
      }},
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Mistakes, Ptxas, testing::ValuesIn(kCases),
                            return std::string(i.param.kernel);
                          });
 
-// Reduced random programs, kept verbatim, with the value that -O0 and the simulated GPU compute for
+// Random programs, made small, that are kept as they are: what -O0 and the simulated GPU give in
 // the first word that ptxas gets wrong.
 struct Reduced {
   const char* name;
@@ -167,7 +167,7 @@ struct Reduced {
   } launch;
   std::array<std::uint32_t, kArgumentBytes / 4> arguments;
   struct {
-    std::uint32_t thread, offset, word;  // offset: of the word in the thread's output
+    std::uint32_t thread, offset, word;  // offset: of the word within what the thread leaves
   } expected;
 };
 std::ostream& operator<<(std::ostream& out, const Reduced& r) { return out << r.name; }
