@@ -98,7 +98,7 @@ in_bazel test //...
 expect "filled in it is green" "$?" 0
 cat "$log"
 expect "its tests ran" "$(grep -cE '^//cube:cube(_known_bad)?_test +PASSED' "$log")" 2
-# `lockstep run` asks Bazel for the target, names it and starts it.
+# `lockstep run` queries Bazel for the target, names it and starts it.
 mkdir "$TEST_TMPDIR/bin"
 cat > "$TEST_TMPDIR/bin/bazel" << CODE
 #!/bin/bash
