@@ -1,4 +1,4 @@
-"""Right candidates: (name, task, file, edits). An edit replaces a text that occurs once."""
+"""Right candidates: (name, task, file, edits). An edit replaces a text's first occurrence."""
 
 RIGHT = [
     ("a tree in shared memory", "softmax", "softmax.cu", []),

@@ -1,7 +1,7 @@
 """Wrong and cheating candidates: (name, task, file, edits, code of the reason).
 
-An edit replaces one occurrence of a text in a right candidate. The code is that of the verdict's
-first reason.
+An edit replaces the first occurrence of a text in a right candidate. The code is that of the
+verdict's first reason.
 """
 
 _HOST_CALL = "  add<<<(n + 127) / 128, 128, 0, stream>>>(a, x, y, n);\n"
