@@ -1,5 +1,5 @@
-// Statements of kernels that lists name by their text: each stands in its kernel, so that no excuse
-// outlives what it excuses.
+// Lists name statements of kernels by their text. Each statement must occur in its kernel, so that
+// no excuse outlives the code that it excuses.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -30,7 +30,8 @@ int sources_with(const std::string& name, const std::string& statement) {
   return found;
 }
 
-// Groups 1 and 2 of `row`: file and statement.
+// Expects each entry of a list to occur. Groups 1 and 2 of the expression `row` are file and
+// statement.
 void expect_all_stand(const std::string& list, const std::string& row, const std::string& suffix) {
   const std::regex pattern(row);
   int seen = 0;

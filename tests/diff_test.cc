@@ -1,4 +1,4 @@
-// `./lockstep diff`: what it calls worse, what only other, and what it refuses to compare.
+// `./lockstep diff`: differences reported as worse or as other, and comparisons that it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST(Diff, OfARunWithItselfIsNothing) {
   EXPECT_THAT(d.not_compared, IsEmpty());
 }
 
-// The first line is enough to go by.
+// The first line is the verdict with its reason.
 TEST(Diff, BeginsWithItsVerdictAndWhy) {
   const auto first_line = [](const MadeRun& before, const MadeRun& after) {
     const std::string text = diff_text(passport(before), passport(after), diff(before, after));
@@ -76,7 +76,7 @@ TEST(Diff, SaysWhichVerdictsChanged) {
   EXPECT_THAT(back.verdicts_other, ElementsAre("Made.Holds: fail -> pass"));
 }
 
-// A waiver excuses a failure; it makes no pass of it.
+// A waiver excuses a failure; it does not turn it into a pass.
 TEST(Diff, APassThatBecomesAWaivedFailureIsWorse) {
   MadeRun waived;
   waived.records[0].verdict = Verdict::kWaived;
@@ -160,13 +160,13 @@ TEST(Diff, DurationsOfOneRunEachAreInformation) {
   after.time(110);
   EXPECT_THAT(diff({}, after).timing_other, ElementsAre(HasSubstr("slower  copy: 100.00 us")));
   EXPECT_THAT(diff(after, {}).timing_other, ElementsAre(HasSubstr("faster  copy")));
-  // Intervals that overlap show no difference.
+  // Overlapping intervals show no difference.
   MadeRun wide, wide_after;
   wide.time(100, 0.2);
   wide_after.time(110, 0.2);
   EXPECT_THAT(diff(wide, wide_after).timing_other, IsEmpty());
   EXPECT_THAT(diff(wide_after, wide).timing_other, IsEmpty());
-  // However much: on this GPU, and all the more on another.
+  // Durations of single runs are information, whatever the difference, on one GPU and on two.
   after.time(1000);
   EXPECT_FALSE(diff({}, after).worse());
   EXPECT_THAT(verdict_line(diff({}, after)),
@@ -193,14 +193,14 @@ TEST(Diff, OtherVerdictsOfComparisonsAreInformation) {
 
 // ---- runs in turn -------------------------------------------------------------------------------
 
-// Medians of one and the same program, each of a process of its own, as 24 runs in a row on an H100
-// gave them: the ray tracer with 20 spheres in constant memory, microseconds.
+// Medians of one unchanged program, each from its own process, in 24 consecutive runs on an H100:
+// the ray tracer with 20 spheres in constant memory, in microseconds.
 constexpr double kOneProgram[] = {20.02, 21.57, 21.10, 20.80, 16.96, 21.64, 20.39, 19.43,
                                   20.97, 20.78, 20.63, 17.06, 16.91, 17.29, 21.11, 17.84,
                                   20.48, 22.16, 17.30, 21.63, 20.98, 20.26, 17.27, 21.58};
 
-// Runs with these medians, a minute after one another; every second one is of the other side.
-// `order`: "ba" or "baab".
+// Runs with these medians, one per minute, that alternate between the two sides. `order`: "ba" or
+// "baab".
 std::pair<std::vector<Passport>, std::vector<Passport>> in_turn(const std::vector<double>& medians,
                                                                 const std::string& order = "ba") {
   std::pair<std::vector<Passport>, std::vector<Passport>> sides;
@@ -226,7 +226,7 @@ TEST(RunsInTurn, OfOneProgramAreNotSlower) {
     EXPECT_THAT(verdict_line(d), HasSubstr("the durations of 12 pairs of runs in turn: 0 slower"))
         << order;
   }
-  // Nor is any of them, held against any other.
+  // No single run may be judged worse than any other.
   for (const double a : medians) {
     for (const double b : medians) {
       MadeRun before, after;
@@ -249,7 +249,7 @@ TEST(RunsInTurn, OfASlowerProgramAreWorse) {
   const PassportDiff faster = diff_in_turn(medians, "ab");
   EXPECT_FALSE(faster.worse());
   EXPECT_THAT(faster.timing_other, SizeIs(1));
-  // Less than a twentieth is the same.
+  // Less than a twentieth counts as equal.
   std::vector<double> hardly;
   for (int i = 0; i < 24; ++i) hardly.push_back(i % 2 == 1 ? 104 : 100);
   EXPECT_FALSE(diff_in_turn(hardly).worse());
@@ -267,7 +267,7 @@ TEST(RunsInTurn, MustBeOfOneGpuEnoughAndInTurn) {
   const std::vector<double> ten(twice_as_slow.begin(), twice_as_slow.end() - 2);
   EXPECT_THAT(why(diff_in_turn(ten)),
               HasSubstr("10 pairs of runs, and 11 are the fewest that can decide"));
-  // All of one side, then all of the other: what changes with time looks like what changed in the
+  // All runs of one side, then all of the other: a drift over time would look like a change of the
   // program.
   EXPECT_THAT(why(diff_in_turn(twice_as_slow, "bbbbbbbbbbbaaaaaaaaaaa")),
               HasSubstr("were not made in turn"));
@@ -280,14 +280,14 @@ TEST(RunsInTurn, MustBeOfOneGpuEnoughAndInTurn) {
   EXPECT_THAT(why(diff_runs(before, after)), HasSubstr("not of one GPU"));
 }
 
-// Every second pair shows nothing, as where a machine does something else every other minute.
+// Every second pair shows no difference, as on a machine with periodic other work.
 TEST(RunsInTurn, AreLookedAtTwice) {
   const auto with = [](double in_odd_places) {
     std::vector<double> medians;
     for (int pair = 0; pair < 64; ++pair) {
       medians.push_back(100);
-      // Of those in odd places a little more than half; of all pairs a quarter, which the interval
-      // bears.
+      // The smaller value is in a little more than half of the pairs at odd positions: in a quarter
+      // of all pairs, which the interval tolerates.
       medians.push_back(pair % 2 == 1 && pair < 34 ? in_odd_places : 120);
     }
     return diff_in_turn(medians);
@@ -313,7 +313,7 @@ TEST(Diff, ComparesGoldens) {
   EXPECT_THAT(diff(before, {}).verdicts_worse, ElementsAre(HasSubstr("was not drawn")));
 }
 
-// How one instruction form computes, as the suite matrix_unit notes it.
+// The behaviour of one instruction form, as the suite matrix_unit records it.
 std::string unit(const std::string& at_once, const std::string& bits, const std::string& zero) {
   return R"({"kind": "matrix_unit", "name": "mma m16n8k16 f16 x f16 to f32", )"
          R"("terms": 17, "values": [)"
@@ -332,7 +332,8 @@ TEST(Diff, SaysInWordsHowAnotherGenerationComputes) {
   hopper.records[1].notes["digest"] = "fedcba9876543210";
   const PassportDiff d = diff(ampere, hopper);
   EXPECT_FALSE(d.worse()) << "another generation is another one";
-  // Two steps of 9 terms cut at 2^-24 and one of 17 at 2^-25, and three sums rounded at 2^-23.
+  // Two steps of 9 terms truncated at 2^-24, one step of 17 terms at 2^-25, and three sums rounded
+  // at 2^-23.
   EXPECT_THAT(d.measured_other,
               ElementsAre("mma m16n8k16 f16 x f16 to f32: products at once: 16 where it was 8, in "
                           "order of k; 25 bits are kept below the largest term where there were "
@@ -396,7 +397,7 @@ TEST(Passport, OfAnotherSchemaIsRefused) {
   EXPECT_FALSE(parse_passport("", p, error));
 }
 
-// As a user runs it.
+// Runs the program as a user does.
 TEST(DiffProgram, ExitStatusIs0TheSame1Worse2NotComparable) {
   const std::string same = end_to_end::fresh_file("same.json"),
                     worse = end_to_end::fresh_file("worse.json"),
@@ -418,7 +419,7 @@ TEST(DiffProgram, ExitStatusIs0TheSame1Worse2NotComparable) {
   EXPECT_EQ(diffed(same, other).status, 2);
   EXPECT_EQ(diffed(same, "/nonexistent").status, 2);
   EXPECT_EQ(diffed(same, "").status, 2);
-  // Folders of runs.
+  // Arguments that are folders of runs.
   const std::string runs = end_to_end::fresh_file("runs");
   for (int i = 1; i <= 22; ++i) {
     MadeRun run;

@@ -1,5 +1,5 @@
-// The histogram of more elements than 31 bits count; a minute a case on the simulated GPU, so that
-// it runs there in the nightly configuration alone.
+// The histogram with more than 2^31 elements. A case takes a minute on the simulated GPU: it runs
+// there only in the nightly configuration.
 #include "properties/histogram.h"
 #include "tests/law_coverage.h"
 

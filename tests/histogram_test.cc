@@ -1,4 +1,4 @@
-// The histogram's kernels against every law of properties/histogram.h.
+// Runs every law of properties/histogram.h on the histogram's kernels.
 #include "properties/histogram.h"
 
 #include "tests/law_coverage.h"

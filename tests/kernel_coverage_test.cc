@@ -1,6 +1,6 @@
-// What the suites execute of kernels/*.cu, held against the table of docs/reference/coverage.md:
-// every executable line, and every way of every branch but those of lines that the table names with
-// a reason.
+// Compares the coverage of kernels/*.cu by the suites with the table of docs/reference/coverage.md.
+// Every executable line and every direction of every branch must be executed, except those of lines
+// that the table names with a reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace lockstep {
 namespace {
 
-using Line = std::pair<std::string, std::string>;  // family, and the statement of its source
+using Line = std::pair<std::string, std::string>;  // family; statement of its source
 
 std::vector<std::string> lines_of(const std::string& path) {
   std::istringstream text(contents(path));
@@ -26,7 +26,7 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-// The rows "| family | `statement` | reason |".
+// The rows of the table: "| family | `statement` | reason |".
 std::set<Line> excused() {
   static const std::regex kRow(R"(\| (\w+) \| `(.*)` \| .+ \|)");
   std::set<Line> all;
@@ -37,13 +37,13 @@ std::set<Line> excused() {
   return all;
 }
 
-// Of kernels/<family>.cu or .cuh.
+// The lines of kernels/<family>.cu or .cuh.
 std::vector<std::string> source_of(const std::string& family) {
   const std::vector<std::string> lines = lines_of("kernels/" + family + ".cu");
   return lines.empty() ? lines_of("kernels/" + family + ".cuh") : lines;
 }
 
-// "27-30, 205" or "none".
+// The line numbers in "27-30, 205"; empty for "none".
 std::vector<std::size_t> numbers_in(const std::string& ranges) {
   static const std::regex kRange(R"((\d+)(?:-(\d+))?)");
   std::vector<std::size_t> numbers;
@@ -57,7 +57,7 @@ std::vector<std::size_t> numbers_in(const std::string& ranges) {
 
 TEST(KernelCoverage, WhatTheSuitesDoNotExecuteIsInTheTable) {
   const std::string out = scratch("coverage"), text = out + ".txt";
-  // The nightly configuration's ten times the cases would be executed to no purpose.
+  // Without the nightly configuration's tenfold cases, which add no coverage.
   const Outcome o = run("coverage --check=all --only=kernels/ --out=" + out +
                             ".info --text=" + text + " -- harness/conform/conform run --out=" + out,
                         "env -u LOCKSTEP_SCALE");
@@ -67,7 +67,7 @@ TEST(KernelCoverage, WhatTheSuitesDoNotExecuteIsInTheTable) {
   static const std::string kUnexecuted = "  lines that nobody executed: ";
   const std::set<Line> known = excused();
   std::set<std::string> families;
-  std::string family;  // that the text is at
+  std::string family;  // the family of the statement
   const auto expect_excused = [&](const std::string& of, std::size_t number,
                                   const std::string& line) {
     const std::vector<std::string> source = source_of(of);

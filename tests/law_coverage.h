@@ -1,5 +1,5 @@
-// The laws of a family as the tests of its real kernels. A law that no test states would be proved
-// by nobody.
+// Registers the laws of a family as tests of its real kernels, and checks that no law is left
+// out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-// Registers a test in the way of known_bad's court: from a table, before main().
+// Registers a test at run time, before main(), as tests/known_bad does from its tables.
 inline void register_test(const std::string& suite, const std::string& name,
                           std::source_location where, std::function<void()> body) {
   class Test : public ::testing::Test {
@@ -31,7 +31,7 @@ inline void register_test(const std::string& suite, const std::string& name,
       [body = std::move(body)]() -> ::testing::Test* { return new Test(body); });
 }
 
-// How many tests there are of that name.
+// The number of registered tests with that name.
 inline int tests_named(const std::string& suite, const std::string& name) {
   const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
   int count = 0;
@@ -61,9 +61,9 @@ bool register_laws(const std::string& suite, const properties::Laws<Implementati
   return true;
 }
 
-// The same for all laws of a family, with a test <family>Laws.AreAllTestsHere: there are some, and
-// each is one test, for of two of one name a failure could hide behind the other. Returns true, so
-// that a file can call it before main().
+// Registers all laws of a family, and a test <family>Laws.AreAllTestsHere. That test fails if there
+// is no law, or if a law is not exactly one test: with two tests of one name, one could hide the
+// failure of the other. Returns true, so that a file can call it before main().
 template <class Implementation>
 bool prove(const std::string& suite, const properties::Laws<Implementation>& laws,
            const Implementation& implementation, const std::string& family = "") {

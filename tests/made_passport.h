@@ -1,4 +1,4 @@
-// Passports made from runs that never were, in the very format that `./lockstep run` writes.
+// Passports of invented runs, in the format that `./lockstep run` writes.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-// A run of one suite "made" on an H100, which a test changes before it writes it down.
+// A run of one suite "made" on an H100, which a test may change before it writes it.
 struct MadeRun {
   std::vector<Record> records = {record("Made.Holds"), record("Made.Rounds"),
                                  record("Made.IsTimed")};
@@ -39,7 +39,8 @@ struct MadeRun {
     return r;
   }
 
-  // Of Made.IsTimed, in microseconds; its interval reaches that share to either side.
+  // Sets the time of Made.IsTimed, in microseconds; the interval extends by `share` of it to either
+  // side.
   void time(double us, double share = 0.01) {
     records[2].notes["timing.copy"] = fmt::format(
         R"({{"name": "copy", "median_us": {}, "low_us": {}, "high_us": {}, "samples": 60}})", us,

@@ -1,4 +1,4 @@
-// Lines of more than 2^31 elements. Not applicable where a device has no memory for them.
+// Arrays of more than 2^31 elements. Not applicable on a device without the memory for them.
 #include "properties/many_elements.h"
 
 #include "tests/law_coverage.h"

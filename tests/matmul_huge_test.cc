@@ -1,5 +1,5 @@
-// Matrix products whose sides are all 2,048, and more rows than a grid covers; minutes on the
-// simulated GPU, so that it runs there in the nightly configuration alone.
+// Matrix products with sides of 2,048, and with more rows than a grid covers. They take minutes on
+// the simulated GPU: they run there only in the nightly configuration.
 #include "properties/matmul.h"
 #include "tests/law_coverage.h"
 

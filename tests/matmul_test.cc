@@ -1,4 +1,4 @@
-// The matrix product's kernels against every law of properties/matmul.h.
+// Runs every law of properties/matmul.h on the kernels of the matrix product.
 #include "properties/matmul.h"
 
 #include "tests/law_coverage.h"

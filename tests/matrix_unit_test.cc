@@ -1,5 +1,5 @@
-// The matrix units of a device against every law of properties/matrix_unit.h, by what they came
-// with.
+// Runs every law of properties/matrix_unit.h on a device's matrix units, one suite for each compute
+// capability that added instructions.
 #include "properties/matrix_unit.h"
 
 #include "properties/matrix_unit_calls.h"

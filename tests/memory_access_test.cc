@@ -1,4 +1,4 @@
-// The memory accesses against every law of properties/memory_access.h, and the table of
+// Runs every law of properties/memory_access.h on the memory accesses, and checks the table of
 // transactions.
 #include "kernels/memory_access.h"
 
@@ -25,8 +25,8 @@ const MemoryAccess access;  // the real launchers
 
 const bool proved = prove("MemoryAccess", memory_access_laws(), access);
 
-// Everything that decides what a request of one warp touches, each with each: every pattern,
-// element size, offset and load path, and partial warps; the same for stores.
+// All combinations of the parameters that decide the sectors of a warp's request: pattern, element
+// size, offset, load path and partial warps; also for stores.
 TEST(MemoryAccess, EveryPatternSizeOffsetAndPathEqualsTheModel) {
   using enum kernels::PatternKind;
   using enum kernels::LoadPath;
@@ -61,8 +61,8 @@ TEST(MemoryAccess, EveryPatternSizeOffsetAndPathEqualsTheModel) {
       }
     }
   };
-  // Of all offsets with all lanes and with some, as many as are asked for (--scale, --quick,
-  // --cases), apart from each other.
+  // Offsets with all lanes and with some lanes: as many, evenly spaced, as --scale, --quick or
+  // --cases request.
   constexpr int kOffsets = 33, kAll = 2 * kOffsets;
   const int wanted =
       std::min(kAll, lockstep::detail::session_property_options("MemoryAccess", kAll).cases);
@@ -91,9 +91,9 @@ TEST(MemoryAccess, EveryPatternSizeOffsetAndPathEqualsTheModel) {
       loads, stores, sectors);
 }
 
-// One warp, elements of 4 bytes unless said otherwise: the patterns that every guide to coalescing
-// shows. `lines` and `sectors` are those guides' figures; the model must give them, and the
-// counters must equal the model.
+// One warp with elements of 4 bytes unless noted: the patterns of the usual guides to coalescing.
+// `lines` and `sectors` are the guides' figures. The model must return them, and the counters must
+// equal the model.
 struct TableRow {
   const char* pattern;
   bool store;
@@ -124,8 +124,8 @@ std::vector<TableRow> table() {
       {"store: three segments in 192 bytes", true, one_warp(kStrided, 0, 16, 3), 2, 3},
   };
   for (int k = 1; k <= 32; ++k) {
-    // A shift by whole sectors needs four of them, any other shift five; a shift by a whole line is
-    // none.
+    // A shift by whole sectors needs four sectors, any other shift five. A shift by a whole line is
+    // no shift.
     rows.push_back(
         {k % 8 == 0 ? "load: consecutive, shifted by sectors" : "load: consecutive, misaligned",
          false, one_warp(kConsecutive, k), k % 32 == 0 ? 1u : 2u, k % 8 == 0 ? 4u : 5u});
@@ -137,7 +137,7 @@ TEST(MemoryAccess, TransactionTable) {
   std::string printed =
       fmt::format("{:<40}{:>7}{:>8}{:>10}{:>9}{:>9}{:>9}{:>10}{:>7}\n", "one warp, 4 bytes a lane",
                   "offset", "lines", "wanted", "sectors", "wanted", "counted", "counted", "equal");
-  // The same for the passport: cells between tabs.
+  // The table for the passport, with tabs between cells.
   std::string& cells = current_record().notes["table.Transactions of one warp, 4 bytes a lane"];
   cells =
       "pattern\toffset\tlines\tof them wanted\tsectors\tof them wanted\tlines counted\tsectors "

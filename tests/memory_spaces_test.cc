@@ -1,4 +1,4 @@
-// The kernels of the memory spaces against every law of properties/memory_spaces.h.
+// Runs every law of properties/memory_spaces.h on the kernels of the memory spaces.
 #include "properties/memory_spaces.h"
 
 #include "tests/law_coverage.h"

@@ -1,5 +1,5 @@
-// Every sentence of a family's header stands in docs/reference/promises.md, with laws that are
-// tests of the family, and no other sentence does.
+// Every sentence of a family's header must be in docs/reference/promises.md, with laws that are
+// tests of the family. The page must have no other sentence.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -32,8 +32,8 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-// A fragment behind code and a sentence above it are the same promise: neither the first letter's
-// case nor the last full stop counts.
+// Normalises a sentence: a trailing fragment and a sentence on its own line are the same promise,
+// so the case of the first letter and the final full stop are ignored.
 std::string normal(std::string sentence) {
   if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
   if (!sentence.empty())
@@ -41,7 +41,7 @@ std::string normal(std::string sentence) {
   return sentence;
 }
 
-// A sentence ends with a full stop before a capital letter, or with its block.
+// A sentence ends with a full stop before a capital letter, or at the end of its block.
 void add_sentences(const std::string& block, Sentences& sentences) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i + 2 < block.size(); ++i) {
@@ -54,8 +54,8 @@ void add_sentences(const std::string& block, Sentences& sentences) {
   if (begin < block.size()) sentences.insert(normal(block.substr(begin)));
 }
 
-// Of the comments of a header: those on lines of their own that follow each other, and those behind
-// code with what goes on below them in the same column.
+// The sentences of a header's comments: of consecutive comment lines, and of trailing comments with
+// their continuation lines in the same column.
 Sentences sentences_of(std::istream& header) {
   Sentences sentences;
   std::string block;
@@ -84,7 +84,7 @@ struct Row {
   std::vector<std::string> held_by;  // laws, or one of the reasons
 };
 
-// "`A`, *defines*" -> A, defines.
+// The names in a cell: "`A`, *defines*" -> A, defines.
 std::vector<std::string> names_in(const std::string& cell) {
   std::vector<std::string> names;
   std::istringstream in(cell);
@@ -98,7 +98,7 @@ std::vector<std::string> names_in(const std::string& cell) {
   return names;
 }
 
-// By family: "## stencil", and below it rows "| sentence | held by |".
+// The rows "| sentence | held by |" by family, from the heading "## stencil".
 std::map<std::string, std::vector<Row>> rows_of(std::istream& page) {
   std::map<std::string, std::vector<Row>> families;
   std::string family;
@@ -118,7 +118,7 @@ std::map<std::string, std::vector<Row>> rows_of(std::istream& page) {
   return families;
 }
 
-// Names of a program's tests, without their suites.
+// The names of a program's tests, without their suites.
 std::set<std::string> tests_of(const std::string& program) {
   std::set<std::string> tests;
   const std::string command = "env -i '" + runfile(program) + "' --gtest_list_tests";
@@ -129,7 +129,7 @@ std::set<std::string> tests_of(const std::string& program) {
     if (line[0] == ' ') tests.insert(one_line(line));
   }
   pclose(listed);
-  // "  Name" keeps a blank in front where it is indented by one; the set has names alone.
+  // Reading "  Name" removes the indentation.
   std::set<std::string> names;
   for (const std::string& test : tests) names.insert(test.substr(test.find_first_not_of(' ')));
   return names;

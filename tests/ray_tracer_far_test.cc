@@ -1,5 +1,5 @@
-// Images whose rows lie further apart than 32 bits count: gibibytes of addresses, so that the
-// simulated GPU does it in the nightly configuration alone, where it is given as many.
+// Images with a row pitch beyond 32 bits: they span gibibytes of addresses. The simulated GPU has
+// that much memory only in the nightly configuration.
 #include "properties/ray_tracer.h"
 #include "tests/law_coverage.h"
 

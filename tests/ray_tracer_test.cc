@@ -1,5 +1,5 @@
-// The ray tracer's kernels against every law of properties/ray_tracer.h, and against the golden
-// images.
+// Runs every law of properties/ray_tracer.h on the ray tracer's kernels, and compares their
+// pictures with the golden images.
 #include "kernels/ray_tracer.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ const bool large =
 
 constexpr const char* kFolder = "golden/ray_tracer/";
 
-// The scene's picture by the kernel under test, made under the memory contract.
+// The scene's picture, rendered by the kernel under test with the harness's guarded memory.
 golden::Image render(const Scene& scene, kernels::RayTracerVariant variant) {
   std::vector<std::uint32_t> pixels;
   const CaseOutcome outcome = run_case([&] {
@@ -42,8 +42,8 @@ golden::Image render(const Scene& scene, kernels::RayTracerVariant variant) {
   return image;
 }
 
-// Among the test's outputs: expected, actual and their difference. Returns a sentence that says
-// where.
+// Saves the expected and actual picture and their difference among the test's outputs. Returns a
+// sentence with their location.
 std::string save_pictures(const std::string& scene, const golden::Image& expected,
                           const golden::Image& actual) {
   const char* folder = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
@@ -54,7 +54,7 @@ std::string save_pictures(const std::string& scene, const golden::Image& expecte
          " among the test's outputs";
 }
 
-// What is wrong with a golden as a file; its picture in `image`.
+// Describes what is wrong with the golden's file; sets `image` to its picture.
 std::string file_problem(const golden::Golden& g, golden::Image& image) {
   const std::string path = runfile(kFolder + g.file);
   if (path.empty())
@@ -94,7 +94,7 @@ TEST(RayTracer, DrawsTheGoldens) {
          {kernels::RayTracerVariant::kConstant, kernels::RayTracerVariant::kGlobal}) {
       const golden::Image actual = render(scene, variant);
       const bool same = problem.empty() && actual == expected;
-      // The first picture that is wrong is the one to look at.
+      // Keeps the first wrong picture.
       std::string& note = current_record().notes["golden." + std::string(scene.name)];
       const std::string where =
           note.empty() || note == "same" ? save_pictures(scene.name, expected, actual) : "";

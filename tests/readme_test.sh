@@ -1,12 +1,12 @@
 #!/bin/bash
-# The counts in README.md, CONTRIBUTING.md, docs/guide and docs/reference, against what they count.
-# Arguments: checker_test, launchers_test, and the known-bad tests of the families.
+# Compares the counts in README.md, CONTRIBUTING.md, docs/guide and docs/reference with the counted
+# items. Arguments: checker_test, launchers_test, and the known-bad tests of the families.
 set -u
 source bazel/tests/assert.sh
 
-# The tests of GoogleTest's suite $2 in the program $1, "Suite.Name" each.
+# The tests of GoogleTest's suite $2 in the program $1, as "Suite.Name".
 tests_of() {
-  # A test program prints nothing but results to a test runner.
+  # For a test runner a test program prints only results.
   env -i "$1" --gtest_list_tests | sed 's/ *#.*//' |
     awk -v wanted="$2." '/^[^ ]/ { suite = $1 } /^ / && suite == wanted { print suite $1 }'
 }
@@ -26,11 +26,11 @@ expect "there are some of each" \
 
 mapfile -t pages < <(ls README.md CONTRIBUTING.md docs/guide/*.md docs/reference/*.md)
 
-# A page in one line, without what stands in its blocks: these quote output.
+# A page as one line, without its fenced blocks, which quote output.
 text_of() { awk '/^```/ { quoted = !quoted; next } !quoted' "$1" | tr '\n' ' '; }
 
-# counted COUNT TIMES WORDS: each number that stands before the words in a page is COUNT, and at
-# least TIMES pages have one.
+# counted COUNT TIMES WORDS: every number before the words in a page must be COUNT, and at least
+# TIMES pages must have one.
 counted() {
   local page number found=0
   for page in "${pages[@]}"; do

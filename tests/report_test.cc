@@ -1,5 +1,4 @@
-// report.html: one file that needs nothing else, says all that went wrong, and lets no text become
-// markup.
+// report.html: one self-contained file that shows every failure and escapes all text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +31,7 @@ std::string page(const MadeRun& run, const std::vector<Picture>& pictures = {}) 
   return report_html(p, context, assets);
 }
 
-// The page without its programs and styles.
+// The page without its scripts and styles.
 std::string visible(const std::string& page) {
   std::string text = page;
   for (const char* element : {"style", "script"}) {
@@ -236,7 +235,7 @@ TEST(Report, ShowsWhatChangedSinceAnEarlierRun) {
                     HasSubstr("<span class=\"fail\">worse</span>")));
 }
 
-// What mutate and coverage leave in the run's folder.
+// Results that mutate and coverage write to the run's folder.
 TEST(Report, ShowsHowGoodTheSuitesAreWhereThatIsKnown) {
   const std::string out = end_to_end::fresh_file("judged");
   fs::create_directories(out + "/mutation/made");
@@ -261,7 +260,7 @@ TEST(Report, ShowsHowGoodTheSuitesAreWhereThatIsKnown) {
   EXPECT_THAT(page(passport_of(MadeRun()), {}), Not(HasSubstr("How good the suites are")));
 }
 
-// What `lockstep counters` leaves there.
+// Results that `lockstep counters` writes to the run's folder.
 TEST(Report, ShowsKernelsWithTheirCountersWhereTheyAreKnown) {
   const std::string out = end_to_end::fresh_file("counted");
   fs::create_directories(out + "/counters");
@@ -310,7 +309,7 @@ TEST(Report, Base64IsThatOfRfc4648) {
   EXPECT_EQ(html::base64("\xff\xfe"), "//4=");
 }
 
-// As a user runs it.
+// Runs the program as a user does.
 TEST(ReportProgram, WritesThePageIntoTheRunsFolder) {
   const std::string folder = end_to_end::fresh_file("run");
   fs::create_directories(folder + "/outputs/made");

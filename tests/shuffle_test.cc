@@ -1,4 +1,4 @@
-// The warp exchanges against every law of properties/shuffle.h.
+// Runs every law of properties/shuffle.h on the warp exchanges.
 #include "properties/shuffle.h"
 
 #include "tests/law_coverage.h"

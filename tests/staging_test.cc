@@ -1,4 +1,4 @@
-// The staging kernels against every law of properties/staging.h.
+// Runs every law of properties/staging.h on the staging kernels.
 #include "properties/staging.h"
 
 #include "tests/law_coverage.h"

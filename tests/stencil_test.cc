@@ -1,4 +1,4 @@
-// The stencil's kernels against every law of properties/stencil.h.
+// Runs every law of properties/stencil.h on the stencil's kernels.
 #include "properties/stencil.h"
 
 #include "tests/law_coverage.h"

@@ -1,4 +1,4 @@
-// The tensor copies against every law of properties/tensor_copy.h.
+// Runs every law of properties/tensor_copy.h on the tensor copies.
 #include "properties/tensor_copy.h"
 
 #include "tests/law_coverage.h"

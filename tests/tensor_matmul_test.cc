@@ -1,5 +1,5 @@
-// The product on matrix units against every law of properties/tensor_matmul.h, a suite for each way
-// to a unit.
+// Runs every law of properties/tensor_matmul.h on the product by matrix units, one suite for each
+// path to a unit.
 #include "properties/tensor_matmul.h"
 
 #include "properties/tensor_matmul_scaled.h"

@@ -1,5 +1,5 @@
-// Cases where the simulated GPU answers: findings, errors that it can clear, names of buffers,
-// schedules. The simulator here is a fake.
+// Cases on the simulated GPU: findings, errors that it can clear, names of buffers, schedules. A
+// fake stands for the simulator here.
 #include "harness/property/case.h"
 
 #include <cuda_runtime_api.h>
@@ -26,7 +26,7 @@ class Case : public ::testing::Test {
  protected:
   void SetUp() override {
     fake() = testing::Fake{};
-    // Set once, by the first case of the process.
+    // The first case of the process sets these once.
     const int quiet = fake_extension().quiet;
     const std::uint32_t checks = fake_extension().checks;
     fake_extension() = testing::FakeExtension{};
@@ -74,7 +74,7 @@ TEST_F(Case, BuffersAreNamedWithoutTheirGuards) {
   EXPECT_EQ(fake_extension().named[1].bytes, 0u);
 }
 
-// Of outputs alone, each time that they are poisoned, and not of their guards.
+// Only outputs are marked, each time that they are poisoned; their guards are not.
 TEST_F(Case, PoisonIsMarkedAsUnwritten) {
   for (const std::size_t n : {std::size_t{33}, std::size_t{100000}}) {
     fake_extension().unwritten.clear();
@@ -95,7 +95,7 @@ TEST_F(Case, PoisonIsMarkedAsUnwritten) {
     for (const auto& marked : fake_extension().unwritten) {
       EXPECT_EQ(marked.begin, data);
       EXPECT_EQ(marked.bytes, n * sizeof(float));
-      // Poison that comes later counts as written.
+      // Poison written later counts as written.
       float last = 0;
       ASSERT_EQ(marked.held.size(), n * sizeof(float));
       std::memcpy(&last, marked.held.data() + (n - 1) * sizeof(float), sizeof last);
@@ -191,7 +191,7 @@ TEST_F(Case, InformationFailsNothingAndAnythingElseDoes) {
       label(R"([{"kind": "a", "severity": "information"}, {"kind": "b", "severity": "error"}])"),
       "finding:b");
   EXPECT_EQ(label(R"([{"kind": "c", "severity": "unheard of"}])"), "finding:c");
-  // As the simulator writes them.
+  // The information in the simulator's format.
   const std::string informs =
       R"({"kind":"i","severity":"information","text":"a \"quote}]\", a \\"})";
   const auto all = [&](const std::string& findings) {

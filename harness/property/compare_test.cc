@@ -1,4 +1,4 @@
-// The comparison's two corpora: what it must accept, and what it must reject.
+// Two corpora for the comparison: results that it must accept, and results that it must reject.
 #include "harness/property/compare.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Entry {
 };
 
 Comparison compared(const Entry& e, std::size_t n, std::size_t at) {
-  // The entry among ordinary elements: the quick path must not overlook it, wherever it stands.
+  // One differing element among ordinary ones: the fast path must find it at every position.
   std::vector<float> actual(n, 1.5f);
   std::vector<double> expected(n, 1.5), bound(n, 0.25);
   actual[at] = e.actual;
@@ -196,8 +196,8 @@ TEST(WithinBound, AnUnwrittenElementDoesNotPassForAnExpectedNaN) {
   EXPECT_EQ(c.first_bad, (std::vector<std::size_t>{1}));
 }
 
-// What the quick path says must be what element by element gives: on data of every class, at every
-// alignment of blocks.
+// The fast path must return the result of the comparison element by element, for data of every
+// class and every alignment of blocks.
 TEST(WithinBound, QuickAndSlowPathAgree) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const std::size_t n = 500 + 37 * seed;
@@ -234,7 +234,7 @@ void expect_integers_exact() {
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge, 0, 5.5}, bound).matches);
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge, 1, 5}, bound).matches);
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge + 1, 0, 5}, bound).matches);
-  // What a conversion of the first value past the range may wrap to.
+  // The value to which the first value past the range may wrap.
   const std::vector<T> least = {std::numeric_limits<T>::min()};
   const double past = std::ldexp(1.0, std::numeric_limits<T>::digits);
   EXPECT_FALSE(
@@ -269,7 +269,7 @@ TEST(WithinBound, HalfAndDouble) {
   EXPECT_FALSE(compare_within_bound<Half>(std::vector<Half>{{0x7c00}}, std::vector<double>{65000},
                                           std::vector<double>{100})
                    .matches);
-  // 65504 is the greatest half; what rounds to infinity begins 16 above it.
+  // 65504 is the largest half; values from 16 above it round to infinity.
   for (const bool minus : {false, true}) {
     const std::vector<Half> infinite = {{static_cast<std::uint16_t>(minus ? 0xfc00 : 0x7c00)}};
     const std::vector<double> greatest = {minus ? -65504.0 : 65504.0};

@@ -1,5 +1,5 @@
-// On a fake runtime, with a launcher whose checks can be left out one by one: the mistakes that
-// follow from a contract find each missing check, and report no other.
+// Derives mistakes from a contract, on a fake runtime, with a launcher whose checks can be omitted
+// one by one. The mistakes must find each omitted check and report no other.
 #include "harness/property/contract.h"
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,7 @@ struct Status {
   std::string message;
 };
 
-// y[i] = x[i - 1] + x[i + 1] in 8-byte elements, x with a halo of one; n < 1000, a side of 1 ...
+// y[i] = x[i - 1] + x[i + 1] in 8-byte elements; x has a halo of one; n < 1000; a side of 1 ...
 // 1024 in steps of 32.
 using Launcher = Status(Mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned side,
                         int width, cudaStream_t);
@@ -57,7 +57,7 @@ Call<Launch> sum_call(const SumCase& c) {
   return call;
 }
 
-// Its checks, each of which can be left out.
+// The launcher's checks, each of which can be omitted.
 enum Check {
   kMode,
   kNegativeN,
@@ -106,7 +106,7 @@ Launch launcher_without(int left_out, bool writes = false) {
 
 using RefusedSum = Refused<sum_call, SumCase>;
 
-// Which mistakes of a case with n elements the launcher does not refuse.
+// The mistakes, in a case with n elements, that the launcher does not refuse.
 std::set<std::string> not_refused(const Launch& launch, std::int64_t n) {
   std::set<std::string> names;
   RefusedSum c;
@@ -126,7 +126,7 @@ std::set<std::string> not_refused(const Launch& launch, std::int64_t n) {
 
 TEST(Contract, NamesAValueOnEitherSideOfEveryRangeAndFarOnes) {
   SumCase c;
-  c.n = 0;  // no elements, so that there is nothing wrong about the arrays
+  c.n = 0;  // no elements: no mistake about arrays is possible
   const std::vector<std::string> wanted = {"mode:2",
                                            "mode:255",
                                            "n:-1",
@@ -187,7 +187,7 @@ TEST(Contract, PromisesWhat32BitsDoNotHold) {
   contract.integer("u", {0, 0xffffffffu}, u);
   contract.integer("small", {-3, 5}, small);
   contract.promise("both", [&] { n = 7, u = 9; });
-  // And round values between those and the end.
+  // The extremes, and powers of two in between.
   const std::vector<std::string> wanted = {
       "n:1", "n:1099511627775", "n:4294967297", "n:8589934593", "n:17179869185", "n:68719476737",
       "u:0", "u:4294967295",    "u:2147483648", "small:-3",     "small:5",       "both"};
@@ -219,7 +219,7 @@ TEST(Contract, NamesProductsThatSeemSmall) {
             (std::set<std::string>{"x:65536,y:65536", "x:2147483648,y:2", "x:2,y:2147483648",
                                    "x:65536,z:65536", "x:2147483648,z:2", "x:2,z:2147483648",
                                    "y:65536,z:65536", "y:2147483648,z:2", "y:2,z:2147483648",
-                                   // Just above what it may be.
+                                   // Products just above the limit.
                                    "x:513,y:2", "x:342,y:3", "x:33,y:32", "x:513,z:2", "x:342,z:3",
                                    "x:33,z:32", "y:513,x:2", "y:342,x:3", "y:33,x:32", "y:513,z:2",
                                    "y:342,z:3", "y:33,z:32", "z:513,x:2", "z:342,x:3", "z:33,x:32",
@@ -295,7 +295,7 @@ TEST(Contract, NeitherTakesNorRefusesWhatIsLegalElsewhere) {
   for (const std::string& mistake : contract.mistakes()) EXPECT_NE(mistake, "width:8");
 }
 
-// Small arrays of a GPU lie side by side: where one of them goes, another may be.
+// Small arrays of a GPU are adjacent: the place of a moved array may be taken by another.
 TEST(Contract, PutsAnArrayBesideOneAndNotIntoAnother) {
   using Three = std::function<Status(const std::int64_t* a, const std::int64_t* b, std::int64_t* c,
                                      cudaStream_t stream)>;
@@ -359,7 +359,7 @@ TEST(Contract, PutsArraysRightBesideEachOtherOrFarApart) {
       << "they may get elements";
 }
 
-// Such as two outputs and a workspace: none of them stands on one side of all pairs.
+// Two outputs and a workspace, for example: no array is on one side of all pairs.
 TEST(Contract, FindsRoomForArraysThatMustAllBeApart) {
   const std::int64_t *x = nullptr, *y = nullptr, *z = nullptr;
   std::int64_t n = 5;
@@ -376,7 +376,7 @@ TEST(Contract, FindsRoomForArraysThatMustAllBeApart) {
     contract.allocate();
     const std::vector<ArrayArgument>& arrays = contract.arrays();
     const std::uintptr_t at[] = {arrays[0].get(), arrays[1].get(), arrays[2].get()};
-    // Beside each other, as small arrays of a GPU are.
+    // Adjacent, as small arrays of a GPU are.
     const auto put_back = [&] {
       for (int k = 0; k < 3; ++k) arrays[k].set(at[0] + 40 * k);
     };
@@ -434,7 +434,7 @@ TEST(Contract, FindsEveryCheckThatIsLeftOut) {
       {kMode, {"mode:2", "mode:255"}},
       {kNegativeN, {"n:-1", "n:-9223372036854775808"}},
       {kHugeN, {"n:1000", "n:9223372036854775807"}},
-      {kNoSide, {"side:0"}},  // 31 is odd as well
+      {kNoSide, {"side:0"}},  // 31 is also odd
       {kHugeSide, {"side:1056"}},
       {kOddSide, {"side:33"}},
       {kWidth,
@@ -498,7 +498,7 @@ TEST(Contract, RejectsARefusalThatLeavesAnErrorOfCuda) {
       << outcome.failure.message;
 }
 
-// Arrays that go in and out, in device memory and in the host's: a refusal writes to neither.
+// Arrays that are input and output, in device and host memory: a refusal must write to neither.
 using AddTo = std::function<Status(std::int64_t* device, std::int64_t* host, int n, cudaStream_t)>;
 
 Call<AddTo> add_call(const SumCase& c) {
@@ -567,7 +567,7 @@ TEST(Contract, LeavesArraysWithoutElementsNullWhereThatIsAsked) {
   EXPECT_TRUE(outcome.held()) << outcome.failure.message;
 }
 
-// ---- Refused as a case.
+// ---- Cases that are refused.
 
 TEST(Refused, ReadsBackWhatItPrintsAndShrinksToLegalCases) {
   Bits bits(1);

@@ -1,4 +1,4 @@
-// A digest changes with every bit, with the order and with the length, and is the same everywhere.
+// A digest changes with every bit, the order and the length, and is equal on all machines.
 #include "harness/property/digest.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Digest, ChangesWithOrderAndLength) {
 TEST(Digest, IsTheSameEverywhere) {
   EXPECT_NE(digest_of(nullptr, 0), 0u);
   EXPECT_EQ(digest_of("lockstep", 8),
-            12620297416344563635u);  // passports of different machines are compared by it
+            12620297416344563635u);  // passports of different machines compare it
 }
 
 }  // namespace digest_test

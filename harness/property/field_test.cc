@@ -26,14 +26,14 @@ struct Sample {
     field("seed", c.seed, seeds());
     field("reversed", c.reversed, booleans());
   }
-  // An empty array has nothing to reverse.
+  // An empty array cannot be reversed.
   void normalise() {
     if (n == 0) reversed = false;
   }
 };
 
-// The first case drawn that fails, made smaller as a greedy shrinker does, with the property
-// runner's memory of what was tried.
+// Draws cases until one fails, and shrinks it greedily, with the property runner's memory of cases
+// already tried.
 template <class Case, class Fails>
 Case shrunk(const Fails& fails, int* runs = nullptr, std::uint64_t seed = 1) {
   rc::Random random(seed);
@@ -55,7 +55,7 @@ Case shrunk(const Fails& fails, int* runs = nullptr, std::uint64_t seed = 1) {
   return failing.value();
 }
 
-// A value of a domain.
+// Draws a value of a domain.
 template <class T>
 T draw(const Domain<T>& domain, Bits& bits) {
   return gen_of(domain)(rc::Random(bits.next())).value();
@@ -86,8 +86,8 @@ TEST(Turns, EveryOptionComesBeforeOneComesAgain) {
   EXPECT_EQ(pairs.size(), 25u) << "two choices are not tied to each other";
 }
 
-// As of a tensor copy: 9 elements, im2col or not, 3 interleaves, 4 swizzles, 2 fills. Twenty cases
-// have room for all pairs but those with an element.
+// The choices of a tensor copy: 9 elements, im2col or not, 3 interleaves, 4 swizzles, 2 fills.
+// Twenty cases can contain all pairs except those with an element.
 TEST(Turns, ChoicesOfSeveralSizesMeetInAllPairs) {
   constexpr std::array<std::uint64_t, 5> kCounts = {9, 2, 3, 4, 2};
   for (const std::uint64_t seed : {1u, 2u, 3u, 7u, 99u}) {
@@ -277,7 +277,7 @@ TEST(Shrinking, EndsForEveryCaseWhateverFails) {
   }
 }
 
-// RapidCheck's own combinators compose with a case: inside of it, and around it.
+// RapidCheck's own combinators compose with a case: inside it, and around it.
 struct Threes {
   int n = 0;
   static void fields(Threes& c, FieldVisitor& field) {
@@ -332,7 +332,7 @@ TEST(Text, PrintsReadsAndPrintsTheSame) {
   }
 }
 
-// Fields of every width keep to their bytes and their sign.
+// Fields of every width keep their range and their sign.
 TEST(Text, ReadsEveryWidth) {
   enum class Narrow : std::int8_t { kLow = -7, kHigh = 5 };
   struct Widths {

@@ -44,7 +44,7 @@ struct Reference {
   std::vector<double> value, bound;
 };
 
-// A kernel that doubles, on the fake runtime; `missed` is an element that it leaves out.
+// A kernel that doubles, on the fake runtime; it omits element `missed`.
 void doubles(const Sample& c, std::int64_t missed = -1) {
   const std::vector<float> x = make_values<float>(c.values, static_cast<std::size_t>(c.n));
   const auto in = DeviceArray<float>::input("x", x, c.layout);
@@ -63,7 +63,7 @@ PropertyResult run(const std::function<void(const Sample&)>& check,
   return run_property<Sample>("Property.OfTheTest", check, options);
 }
 
-// As a reference with a bug does.
+// A crash, such as that of a reference with a bug.
 TEST(PropertyDeathTest, ACaseThatEndsTheProcessIsNamedWithItsReplay) {
   EXPECT_EXIT(
       {
@@ -180,7 +180,7 @@ TEST(Property, TheBudgetIsTheLargestOfItsCases) {
   EXPECT_EQ(result.budget, 0.75);
 }
 
-// ... and its digest is of the outputs of all of them, in their order.
+// The digest covers the outputs of all cases, in their order.
 TEST(Property, TheDigestIsOfAllCases) {
   PropertyOptions options;
   options.cases = 10;
@@ -280,7 +280,7 @@ TEST(Property, ACaseThatCannotBeReadIsNotRun) {
   EXPECT_EQ(result.cases, 0u);
 }
 
-// A domain that prints what it does not parse.
+// A domain whose printed text is not parsed to the same case.
 TEST(Property, ACounterexampleThatDoesNotReadAsItselfIsReportedAsSuch) {
   struct Odd {
     int n = 0;
@@ -433,7 +433,7 @@ TEST(Options, ComeFromTheSession) {
   session_options() = SessionOptions{};
 }
 
-// What a property reports to GoogleTest and to the record.
+// The results that a property reports to GoogleTest and to the record.
 struct Reported {
   Record record;
   std::string text;
@@ -501,7 +501,7 @@ TEST(Report, NotRunIsRed) {
   EXPECT_EQ(r.record.reason.find("because"), 0u);
 }
 
-// Whatever judged it.
+// A property without cases is red for every judge.
 TEST(Report, APropertyWithoutCasesIsRed) {
   PropertyResult empty;
   empty.held = true;
@@ -521,7 +521,7 @@ PROPERTY_CASES(Macro, TakesANumberOfCasesAndACaseByValue, 30, Sample c) {
   doubles(c);
 }
 
-// Last: from here on the process has no device.
+// Must be the last test: from here on the process has no device.
 TEST(ZLost, AStickyErrorEndsShrinkingAndWhatComesAfterIsNotRun) {
   int runs = 0;
   const PropertyResult result = run([&](const Sample& c) {

@@ -1,4 +1,4 @@
-// On a fake runtime, with a "launcher" that answers what the test asks for.
+// Tests refusals on a fake runtime, with a "launcher" that returns what the test sets.
 #include "harness/property/refusal.h"
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// A replay line names its case so that pasting it into a shell gives back the very same text.
+// A replay line quotes its case so that a shell passes on exactly the same text.
 #include "harness/property/replay.h"
 
 #include <gmock/gmock.h>
@@ -80,8 +80,8 @@ TEST_F(Replay, OnItsOwnTheLineIsTheProgram) {
   EXPECT_THAT(replay_line("A.b", "n=1"), StartsWith("LOCKSTEP_SCHEDULE=17 /"));
 }
 
-// CMake's tests find the simulated GPU by LD_LIBRARY_PATH; a line without it would look for
-// NVIDIA's runtime.
+// CMake's tests find the simulated GPU by LD_LIBRARY_PATH: without it in the line, the program
+// would load NVIDIA's runtime.
 TEST_F(Replay, OnItsOwnTheLineFindsTheSameRuntimeAndDevices) {
   setenv("LD_LIBRARY_PATH", "/opt/lock step/lib", 1);
   setenv("LOCKSTEP_DEVICES", "2", 1);
@@ -90,7 +90,7 @@ TEST_F(Replay, OnItsOwnTheLineFindsTheSameRuntimeAndDevices) {
       replay_line("A.b", "n=1"),
       StartsWith(
           "LD_LIBRARY_PATH='/opt/lock step/lib' LOCKSTEP_DEVICES=2 LOCKSTEP_CHECKS=-races /"));
-  // Bazel's tests and conform's suites have theirs from the process that starts them.
+  // Bazel's tests and conform's suites get their replay command from the process that starts them.
   setenv("LOCKSTEP_REPLAY", "./lockstep run --suite=stencil", 1);
   EXPECT_EQ(replay_line("A.b", "n=1"),
             "LOCKSTEP_CHECKS=-races ./lockstep run --suite=stencil '--case=A.b: n=1'");

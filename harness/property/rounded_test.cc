@@ -1,4 +1,4 @@
-// Rounding by hand: every mode on both sides of zero, and what must not be rounded at all.
+// Rounding by hand: every mode on both sides of zero, and exact results, which are not rounded.
 #include "harness/property/rounded.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ constexpr float kUlp = 0x1p-23f;  // of 1
 constexpr float kTiny = 0x1p-149f;
 
 TEST(Rounded, SumsGoWhereTheModeSays) {
-  // 1 + 2^-24 and 1 + 3 * 2^-24 lie halfway between floats.
+  // 1 + 2^-24 and 1 + 3 * 2^-24 are halfway between floats.
   EXPECT_EQ(rounded_add(1.f, kUlp / 2), 1);
   EXPECT_EQ(rounded_add(1.f, kUlp / 2, kZero), 1);
   EXPECT_EQ(rounded_add(1.f, kUlp / 2, kDown), 1);
@@ -49,7 +49,7 @@ TEST(Rounded, AFusedMultiplyAddRoundsOnce) {
   EXPECT_EQ(rounded_fma(a, a, 0.f, kUp), 1 + 3 * kUlp);
 }
 
-// The nearest value is one of the two that the directed modes give, on special values too.
+// The nearest value is one of the values of the directed modes, also for special values.
 TEST(Rounded, DirectedModesEncloseTheNearest) {
   for (const float a : special_values<float>()) {
     for (const float b : special_values<float>()) {

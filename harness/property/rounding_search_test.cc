@@ -1,5 +1,5 @@
-// The search finds inputs on which chains differ, reports when there are none, and names the
-// neighbour that a result resembles.
+// The search must find inputs on which chains differ, report if there are none, and name the
+// neighbour that a result equals.
 #include "harness/property/rounding_search.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ float sum(const Pair& p) { return rounded_add(p[0], p[1]); }
 float sum_to_zero(const Pair& p) { return rounded_add(p[0], p[1], Rounding::kZero); }
 float sum_in_double(const Pair& p) {
   return static_cast<float>(double{p[0]} + p[1]);
-}  // a float rounds it the same
+}  // float rounds it to the same value
 Pair any_pair(Bits& bits) {
   const auto any = [&] { return static_cast<float>(bits.below(1 << 24)) * 0x1p-20f; };
   return {any(), any()};

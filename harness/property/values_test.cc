@@ -25,7 +25,7 @@ std::uint64_t bits_of(T v) {
   return static_cast<std::make_unsigned_t<T>>(v);
 }
 
-// The classes of a floating-point value, by its bits: format-independent.
+// The class of a floating-point value, by its bits, for any format.
 struct Shape {
   int mantissa_bits, exponent_bits;
 };
@@ -91,8 +91,8 @@ TEST(Reach, TenThousandHalvesDo) { expect_reach<Half>({10, 5}, 30); }
 TEST(Reach, DoublesMeetEveryClassAndNearlyEveryExponent) {
   std::set<unsigned> classes;
   std::set<std::uint64_t> exponents;
-  // 2046 exponents by 10,000 draws: about 2046 e^-4.9, fifteen, are missed; forty thousand draws
-  // miss none.
+  // With 10,000 draws some fifteen of the 2046 exponents (2046 e^-4.9) are missing; with 40,000
+  // draws none.
   for (double v : make_values<double>({ValueKind::kWide, 0}, 40000))
     classify(bits_of(v), {52, 11}, classes, exponents);
   EXPECT_EQ(exponents.size(), 2046u);
@@ -162,7 +162,7 @@ TEST(Values, SeedAndStreamChangeThem) {
   }
 }
 
-// Pinned: a case recorded today must mean the same data next year.
+// Pinned values: a recorded case must always mean the same data.
 TEST(Values, AreTheSameForEver) {
   std::string text;
   for (float v : make_values<float>({ValueKind::kSmallIntegers, 0}, 12))
@@ -224,7 +224,7 @@ TEST(Values, WideIntegersHaveEveryWidthBothSignsAndBothParities) {
     negative += v < 0;
     odd += v & 1;
   }
-  EXPECT_EQ(widths.size(), 32u);  // 0 ... 31: a magnitude of 32 bits wraps into the others
+  EXPECT_EQ(widths.size(), 32u);  // 0 ... 31: larger magnitudes wrap into these
   EXPECT_NEAR(negative, 5000, 700);
   EXPECT_NEAR(odd, 5000, 700);
   std::set<int> wide;
@@ -297,7 +297,7 @@ TEST(Half, RoundsToNearestTiesToEven) {
   EXPECT_EQ(to_half(1 + 0x1p-11).bits, 0x3c00);      // a tie, to the even neighbour below
   EXPECT_EQ(to_half(1 + 3 * 0x1p-11).bits, 0x3c02);  // a tie, to the even neighbour above
   EXPECT_EQ(to_half(1 + 0x1p-11 + 0x1p-40).bits,
-            0x3c01);  // above the tie by less than float could hold
+            0x3c01);  // above the tie by less than float resolves
   EXPECT_EQ(to_half(65519.999).bits, 0x7bff);
   EXPECT_EQ(to_half(65520).bits, 0x7c00);
   EXPECT_EQ(to_half(-1e300).bits, 0xfc00);

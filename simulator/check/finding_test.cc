@@ -42,7 +42,7 @@ TEST(Finding, HasTheFramesOfTheHostThatHaveLines) {
   EXPECT_EQ(f.to_string(), f.message() +
                                "\n  launched\n    at main.cu:12, in run(int)\n    at main.cu:40, "
                                "in main\n  allocated by cudaMalloc\n    at make.cc:7, in make()");
-  // A failed call's own place is in its message.
+  // The message of a failed call contains the call's own place.
   f.kernel.clear();
   f.call = "cudaFree";
   f.host_stacks = {{"called", {{"make()", "make.cc", 7}}}};
@@ -231,14 +231,14 @@ TEST(SamePlace, OfAFailureIsItsCallerErrorAndKernel) {
   f.where = "2 GiB";
   Finding g = f;
   g.where = "4 GiB";
-  g.severity = Severity::kInformation;  // once the program has looked at the error
+  g.severity = Severity::kInformation;  // if the program has checked the error
   EXPECT_TRUE(same_place(f, g));
   g.error = "cudaErrorInvalidValue";
   EXPECT_FALSE(same_place(f, g));
   g = f;
   g.caller = &g;
   EXPECT_FALSE(same_place(f, g));
-  // Device code is refused by no call of its own: the reason is the place.
+  // A refusal of device code belongs to no call: the reason identifies it.
   f.kind = g.kind = Kind::kRefused;
   f.call = g.call = "";
   f.caller = g.caller = nullptr;
@@ -247,7 +247,7 @@ TEST(SamePlace, OfAFailureIsItsCallerErrorAndKernel) {
   EXPECT_FALSE(same_place(f, g));
 }
 
-// A race between two threads of one block, which notices it at `line` against `other`.
+// A race between two threads of one block, detected at `line` against `other`.
 Finding race(int line, int other) {
   Finding f = example();
   f.kind = Kind::kRace;

@@ -7,7 +7,7 @@
 namespace lockstep::ptx {
 namespace constant_test {
 
-// The value of an expression, which must be the whole text.
+// Evaluates an expression that must be the whole text.
 std::optional<Constant> evaluate(std::string_view text) {
   Lexer lexer(text);
   Token current = lexer.next();

@@ -1,10 +1,12 @@
 #!/bin/bash
-# sanitizer_table.sh PLANTED [TOOL...]: every planted mistake under every tool of compute-sanitizer,
-# on the GPU that is there; a line a mistake. docs/journal/sanitizer.md has what came of it.
-#   found     the tool reported an error          clean     it did not, and the program ended
-#   hung      neither within ten seconds          died N    the program ended with another status,
-#             and the tool said nothing
-# Then all correct negative controls in one process a tool, which must be clean.
+# sanitizer_table.sh PLANTED [TOOL...]: runs every planted mistake under every tool of
+# compute-sanitizer on this machine's GPU, and prints a line per mistake. docs/journal/sanitizer.md
+# holds the results.
+#   found     the tool reported an error
+#   clean     it reported none, and the program ended
+#   hung      neither within ten seconds
+#   died N    the program ended with another status, and the tool reported nothing
+# Then all correct negative controls in one process per tool, which must be clean.
 set -u
 planted=$(readlink -f "$1")
 shift

@@ -1,4 +1,4 @@
-"""cuda.core: programs that NVRTC compiles to PTX or to what stands for machine code, and links."""
+"""cuda.core: programs that NVRTC compiles to PTX or to simulated machine code, and linking."""
 
 import numpy as np
 from check import check, finish

@@ -1,4 +1,4 @@
-"""CuPy: arrays, its own kernels, kernels by NVRTC, and what it takes from NVIDIA's libraries."""
+"""CuPy: arrays, its own kernels, kernels by NVRTC, and calls of NVIDIA's libraries."""
 
 import cupy as cp
 import cupyx.jit

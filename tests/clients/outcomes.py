@@ -1,13 +1,13 @@
-"""A plugin of pytest's, and a runner of scripts: each outcome is a line of a file.
+"""A pytest plugin and a runner of scripts, which write each outcome as a line of a file.
 
   python -m pytest -p outcomes FILE    python outcomes.py SCRIPT
 
 LOCKSTEP_OUTCOMES names the file: "passed NAME", "skipped NAME: reason" or "failed NAME: reason".
-LOCKSTEP_SECONDS is the time after which no further test starts; a line "cut" then says so. With
-LOCKSTEP_EVERY=N each N-th test of a file runs, from its first. Tests that fit a pattern of
-LOCKSTEP_LAST, with spaces between, run last: they leave the device with an error. LOCKSTEP_MODULE
-is the name that a file is imported by. With LOCKSTEP_SMALL a tutorial of Triton's runs in small
-sizes (tutorials.py).
+LOCKSTEP_SECONDS is the time after which no further test starts; a line "cut" reports that. With
+LOCKSTEP_EVERY=N every N-th test of a file runs, from its first. Tests that match a pattern of
+LOCKSTEP_LAST, separated by spaces, run last: they leave the device with an error. LOCKSTEP_MODULE
+is the module name of a file. With LOCKSTEP_SMALL a Triton tutorial runs in small sizes
+(tutorials.py).
 """
 
 import fnmatch
@@ -22,7 +22,7 @@ import tutorials
 
 try:
     import pytest
-except ImportError:  # a script needs none
+except ImportError:  # scripts need no pytest
     pytest = None
 
 _small = "LOCKSTEP_SMALL" in os.environ  # else as published
@@ -44,21 +44,21 @@ def _reason(report):
 
 
 def _name(node, location=None):
-    """A test by its file and its name, whatever folder it is in."""
+    """The name of a test: its file without folders, and its own name."""
     file, mark, test = node.partition("::")
     return os.path.basename(file or (location or ("",))[0]) + mark + test
 
 
 def _outcome(report):
     name = _name(report.nodeid, getattr(report, "location", None))
-    if hasattr(report, "wasxfail"):  # expected to fail, and did, or did not although not strict
+    if hasattr(report, "wasxfail"):  # an expected failure: failed, or passed although not strict
         _line("passed", name)
     else:
         _line(report.outcome, name, None if report.passed else _reason(report))
 
 
 def pytest_runtest_logreport(report):
-    # Of set-up and clearing up, only what is not "passed" is an outcome.
+    # Set-up and tear-down are outcomes only if they did not pass.
     if report.when == "call" or not report.passed:
         _outcome(report)
 
@@ -72,11 +72,11 @@ if pytest:
 
     @pytest.fixture(scope="class")
     def initialize_from_pytest_config(request):
-        """What the repository of numba-cuda gives its tests, and its package does not."""
+        """Sets up what tests of numba-cuda get in its repository but not in its package."""
         request.cls._dump_failed_filechecks = False
 
     def pytest_configure():
-        # Before pytest gives the packages around the file names of its own.
+        # Before pytest names the packages that contain the files.
         if "LOCKSTEP_MODULE" in os.environ:
             importlib.import_module(os.environ["LOCKSTEP_MODULE"].rpartition(".")[0])
 
@@ -109,7 +109,7 @@ if pytest:
 
 
 def _run(script):
-    """Runs a script, a tutorial of Triton's without its benchmarks."""
+    """Runs a script; a Triton tutorial runs without its benchmarks."""
     tutorials.no_benchmarks()
     if _small:
         tutorials.run(script, tutorials.SMALL.get(os.path.basename(script), tutorials.Small()))

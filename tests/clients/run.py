@@ -5,11 +5,11 @@
 
 Candidates of tests/clients/judged get their known verdicts from `lockstep judge`.
 
-Each client gets an environment of its own below FOLDER, from the package index; --python names an
-interpreter that has it already. Then its checks run under `lockstep exec`, and its planted
-mistakes, each of which must be found at its line. The table goes to stdout. Exit status: 0; 1 where
-another check failed than is known to, or one passed that is known to fail, or a mistake was not
-found; 2 for wrong usage.
+Each client is installed from the package index into its own environment below FOLDER, unless
+--python names an interpreter that already has it. The client's checks run under `lockstep exec`.
+Its planted mistakes run too, and each must be reported at its line. The table is printed on stdout.
+Exit status: 0; 1 if a check failed that is not a known failure, if a known failure passed, or if a
+mistake was not reported; 2 for wrong usage.
 
 No test of Bazel runs this: it needs the package index and several gigabytes (PyTorch).
 """
@@ -25,16 +25,17 @@ import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 MISTAKES = {"race": "race", "off_by_one": "out-of-bounds", "unwritten": "uninitialised"}
-# Candidates for `lockstep judge`, and reasons that their verdicts have; none: accepted.
+# Candidates for `lockstep judge` and the reasons of their verdicts; none: accepted.
 JUDGED = {
-    # One element past the end of a row is the first of the next, which another block writes.
+    # One element past the end of a row is the first element of the next row, which another block
+    # writes.
     "triton": {"right": [], "operator": ["library"], "past_the_end": ["out-of-bounds", "race"],
                "hard_coded": ["unwritten-output"]},
     "cupy": {"right": [], "off_by_one": ["out-of-bounds"], "wrong": ["wrong-result"]},
 }
 PTX_120 = "its kernels of CUB and Thrust have PTX for compute_120 alone: --device=sm_120"
 
-# What is installed, what is checked, whether mistakes are planted, and what is known to fail.
+# The packages to install, the checks, whether mistakes are planted, and known failures.
 CLIENTS = {
     "triton": (["torch", "numpy"], True, {}),
     "torch": (["torch", "numpy", "ninja"], True, {}),
@@ -49,7 +50,7 @@ CLIENTS = {
 
 
 def install(client, work):
-    """The interpreter of an environment with a client."""
+    """The path of the Python interpreter of a client's environment."""
     folder = work / client
     python = folder / "bin/python"
     if not (folder / "installed").exists():
@@ -64,14 +65,14 @@ def run(lockstep, python, work, script, *arguments, report=None):
                str(script), *arguments]
     environment = dict(os.environ)
     environment["PATH"] = f"{pathlib.Path(python).parent}:{environment['PATH']}"  # ninja
-    # Warp's cache knows sources, not their paths: another checkout's would stand in the findings.
+    # Warp's cache is keyed by source text, not by path: findings would name another checkout.
     environment["WARP_CACHE_PATH"] = str(work / "warp_cache")
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", timeout=3600)
 
 
 def checks(client, lockstep, python, work):
-    """Prints a client's rows; the number of surprises."""
+    """Prints a client's rows. Returns the number of unexpected outcomes."""
     known = CLIENTS[client][2]
     done = run(lockstep, python, work, HERE / f"{client}_checks.py")
     passed = re.findall(r"^passed (.*)$", done.stdout, re.M)
@@ -92,17 +93,17 @@ def checks(client, lockstep, python, work):
 
 
 def planted_line(client, mistake):
-    """The line of a mistake, by its mark, counted in the text that the compiler sees."""
+    """The line of a planted mistake, found by its mark, as the compiler counts lines."""
     source = HERE / "planted" / f"{client}_mistakes.{'cu' if client == 'torch' else 'py'}"
     text = source.read_text()
-    if client == "cupy":  # CUDA C++ in a string: the compiler's line 1 is its first
+    if client == "cupy":  # CUDA C++ in a string: the compiler counts from its first line
         text = text.split('r"""', 1)[1]
     lines = text.splitlines()
     return next(i for i, line in enumerate(lines, 1) if f"planted: {mistake}" in line)
 
 
 def mistakes(client, lockstep, python, work):
-    """Runs the planted mistakes; the number of those that are not found."""
+    """Runs the planted mistakes. Returns the number that were not reported."""
     missed = 0
     for mistake, kind in MISTAKES.items():
         report = work / f"{client}_{mistake}.json"
@@ -111,7 +112,7 @@ def mistakes(client, lockstep, python, work):
             report=report)
         findings = json.loads(report.read_text())["findings"] if report.exists() else []
         line = planted_line(client, mistake)
-        # Warp's arrays are C++: the line of Python is the one that it is inlined at.
+        # Warp generates C++: the finding's Python line is that of the inlined call.
         place = f"inlined at {HERE / 'planted' / f'{client}_mistakes.py'}:{line}\n"
         found = any(f["kind"] == kind and (f["line"] == line or place in f["text"] + "\n")
                     for f in findings)
@@ -122,7 +123,7 @@ def mistakes(client, lockstep, python, work):
 
 
 def judged(client, lockstep, python):
-    """Judges a client's candidates; the number of other verdicts than those that are known."""
+    """Judges a client's candidates. Returns the number of unexpected verdicts."""
     surprises = 0
     for name, codes in JUDGED.get(client, {}).items():
         done = subprocess.run(

@@ -4,15 +4,15 @@
   tests/clients/suites.py SUITE [--source CHECKOUT] [--lockstep COMMAND] [--python PATH]
       [--work FOLDER] [--seconds N] [--every N] [--small N] [FILE...]
 
-Numba and Warp bring their tests in their package. Those of CuPy, cuda.core and Triton are in their
-repositories: CHECKOUT is one of the installed package's version. Each file of tests is a process of
-its own under `lockstep exec`. After --seconds (150) it begins no further test. With --every=N it
-runs each N-th. FILE is a part of a path, and runs the files that have it. --small=N runs Triton's
+The packages of Numba and Warp contain their tests. The tests of CuPy, cuda.core and Triton are in
+their repositories: CHECKOUT must have the installed package's version. Each file of tests runs in
+its own process under `lockstep exec`. After --seconds (150) no further test starts. With --every=N
+every N-th test runs. FILE selects files by a part of their path. --small=N runs Triton's
 tutorials without benchmarks, with N configurations of a kernel and in small sizes (tutorials.py).
 
-known_failures.tsv says which tests are known to fail, and why. Exit status: 0; 1 where another
-test failed, or where one that is known to fail passed; 2 for wrong usage. FOLDER/SUITE.tsv gets
-every failure and finding.
+known_failures.tsv lists the known failures with their reasons. Exit status: 0; 1 if another test
+failed or a known failure passed; 2 for wrong usage. Every failure and finding is written to
+FOLDER/SUITE.tsv.
 
 No test of Bazel runs this: it needs the package index, several gigabytes and hours.
 """
@@ -33,18 +33,18 @@ import venv
 import tutorials
 
 HERE = pathlib.Path(__file__).resolve().parent
-LAST = "leaves the device with an error: "  # so a reason begins: the test runs last in its file
+LAST = "leaves the device with an error: "  # the begin of a reason: the test runs last in its file
 
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
     packages: tuple  # what pip installs
     module: str = ""  # the package that holds the tests; else they are in a checkout
-    folder: str = ""  # of the checkout
+    folder: str = ""  # within the checkout
     files: tuple = ("**/test_*.py",)
     options: tuple = ()  # of pytest
-    path: tuple = ()  # folders of the checkout on PYTHONPATH
-    devices: int = 1  # simulated
+    path: tuple = ()  # folders of the checkout for PYTHONPATH
+    devices: int = 1  # number of simulated devices
 
 
 SUITES = {
@@ -75,7 +75,7 @@ SUITES = {
 
 
 def interpreter(name, options):
-    """The interpreter of an environment with a suite's packages."""
+    """The path of the Python interpreter of a suite's environment."""
     if options.python:
         return pathlib.Path(options.python).absolute()
     folder = options.work / f"suite_{name}"
@@ -97,15 +97,15 @@ def root_of(suite, options, python):
 
 
 def command(suite, file):
-    """What runs a file: pytest, or the script itself where it is not written for pytest."""
+    """The command of a file: pytest, or the script itself if it is not written for pytest."""
     if "\nimport pytest" in file.read_text() or not suite.folder.endswith("tutorials"):
-        # Tutorials' names do not match pytest's pattern; a file that is named is collected anyhow.
+        # Tutorials do not match pytest's file pattern; named files are collected anyway.
         return ["-m", "pytest", "-p", "outcomes", "-q", *suite.options, str(file)]
     return [str(HERE / "outcomes.py"), str(file)]
 
 
 def by_test(lines):
-    """The outcomes, each failed test once: pytest reports its subtests, and then that it passed."""
+    """The outcomes, each failed test once: pytest reports a test with failed subtests as passed."""
     failed, kept = set(), []
     for line in lines:
         outcome, _, rest = line.partition(" ")
@@ -119,7 +119,7 @@ def by_test(lines):
 
 
 def run(suite, root, file, python, last, options, arguments, device):
-    """Runs one file: its outcomes' lines and the findings of its report."""
+    """Runs one file. Returns the lines of its outcomes and the findings of its report."""
     outcomes, report = options.work / "outcomes.txt", options.work / "report.json"
     for old in (outcomes, report):
         old.unlink(missing_ok=True)
@@ -148,7 +148,7 @@ def run(suite, root, file, python, last, options, arguments, device):
         except subprocess.TimeoutExpired:
             pass
         try:
-            os.killpg(child.pid, signal.SIGKILL)  # and what a test has left behind
+            os.killpg(child.pid, signal.SIGKILL)  # and all processes that a test left behind
         except ProcessLookupError:
             pass
         ended = child.wait()
@@ -162,7 +162,7 @@ def run(suite, root, file, python, last, options, arguments, device):
 
 
 def known_failures(name):
-    """Patterns of a suite's tests that are known to fail, and the reason of each."""
+    """The patterns of a suite's known failures, each with its reason."""
     rows = (line.split("\t") for line in (HERE / "known_failures.tsv").read_text().splitlines()
             if line and not line.startswith("#"))
     return {pattern: reason for suite, pattern, reason in rows if suite == name}

@@ -44,7 +44,7 @@ def random_numbers():
 
 
 def model(module, x, compiled=False):
-    """Outputs and gradients, beside the host's."""
+    """Outputs and gradients, compared with the host's."""
     other = copy.deepcopy(module).cuda()
     run = torch.compile(other) if compiled else other
     ours, theirs = x.cuda().requires_grad_(), x.clone().requires_grad_()
@@ -70,7 +70,7 @@ def train(optimizer):
 
 
 def layer_norm_in_16_bits():
-    """The gradients as a GPU has them: mean, deviation and sums in 32 bits, one rounding."""
+    """The gradients as a GPU computes them: mean, deviation and sums in 32 bits, one rounding."""
     data = ((torch.randn(64, 512) * 0.5 - 2.3).half(), torch.rand(512).half(),
             torch.rand(512).half())
     weights = torch.randn(64, 512).half()

@@ -1,4 +1,4 @@
-"""Triton: kernels as its tutorials have them, small, beside the host's results."""
+"""Triton: kernels of its tutorials in small sizes, compared with the host's results."""
 
 import torch
 import triton

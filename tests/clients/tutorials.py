@@ -1,9 +1,9 @@
-"""Triton's tutorials as far as they check results: without their benchmarks, and in small sizes.
+"""Runs Triton's tutorials in small sizes and without benchmarks: only their checks of results.
 
-Most of a tutorial's time goes into benchmarks, whose times mean nothing here, and into dozens of
-configurations of a kernel. This leaves out the former, and LOCKSTEP_CONFIGURATIONS most of the
-latter. `SMALL` has sizes that a simulated GPU computes in a minute. A tutorial's text is not
-changed otherwise, and its kernels are as published.
+A tutorial spends most of its time on benchmarks, whose times are meaningless here, and on dozens of
+configurations of each kernel. This module omits the benchmarks; LOCKSTEP_CONFIGURATIONS omits most
+configurations. `SMALL` holds sizes that a simulated GPU computes in a minute. The rest of the
+tutorial is unchanged; its kernels are those published.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ SMALL = {
     ), arguments=((), ("--prec", "fp8"))),
     "10-block-scaled-matmul.py": Small(texts=(
         ("validate_block_scaled(8192, 8192, 8192,", "validate_block_scaled(256, 512, 512,"),
-        # Only a comparison: the simulated cuBLASLt has no scales of blocks.
+        # Only a comparison: the simulated cuBLASLt has no block scaling.
         ('if cublas and block_scale_type in ["mxfp8", "nvfp4"]:', "if False:"),
         ("if args.bench:", "if False:"),
     ), arguments=tuple(("--format", f) for f in ("nvfp4", "mxfp4", "mxfp8", "mixed")),
@@ -43,13 +43,13 @@ SMALL = {
 
 
 def no_benchmarks():
-    """Leaves out Triton's benchmarks, whose plots need packages of their own."""
+    """Disables Triton's benchmarks, whose plots need further packages."""
     from triton import testing
     testing.Mark.run = lambda *arguments, **named: None
 
 
 def text_of(script, small):
-    """A tutorial's text in small sizes. ValueError: a text is not there once."""
+    """A tutorial's text in small sizes. ValueError: a published text does not occur once."""
     text = pathlib.Path(script).read_text()
     for published, instead in small.texts:
         if text.count(published) != 1:
@@ -59,7 +59,7 @@ def text_of(script, small):
 
 
 class _Watched:
-    """An output that remembers whether a tutorial has printed that a result is wrong."""
+    """An output stream that records whether a tutorial has printed that a result is wrong."""
 
     def __init__(self, stream):
         self.stream, self.wrong = stream, []
@@ -73,7 +73,7 @@ class _Watched:
 
 
 def run(script, small):
-    """Runs a tutorial as __main__. AssertionError: it has printed that a result is wrong."""
+    """Runs a tutorial as __main__. AssertionError: it printed that a result is wrong."""
     module = types.ModuleType("__main__")
     module.__file__ = script
     sys.modules["__main__"] = module

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""docs/guide/findings.md and docs/guide/first_program.md against the programs that they quote.
+"""Compares docs/guide/findings.md and docs/guide/first_program.md with the programs they quote.
 
-Each section of findings.md is named after a kind of finding. Its CUDA code must stand in the
-program's source, the block after it must be the message that the program gets, and the repaired
-program must get none. The kinds are those of docs/reference/checks.md.
+Each section of findings.md is named after a kind of finding. Its CUDA code must occur in the
+program's source. The block after the code must be the message of the program, and the repaired
+program must have none. The kinds must be those of docs/reference/checks.md.
 
-  bazel run //tests/docs:findings_test -- --update    writes the messages anew
+  bazel run //tests/docs:findings_test -- --update    updates the messages
 """
 
 import os
@@ -19,12 +19,12 @@ CHECKS = "docs/reference/checks.md"
 SOURCES = ["examples/findings/findings.cu", "examples/findings/warpgroup.cu"]
 SMOOTH = "examples/first_program/smooth.cu"
 
-# Information, which no small kernel shows, and what `exec` does not report; stopped by a low limit;
-# found on demand.
+# Kinds without an example: information that no small kernel causes, and a kind that `exec` does not
+# report. Kinds that need options: stopped by a low limit; reported on demand.
 WITHOUT_EXAMPLE = {"incomplete-check", "unsupported"}
 OPTIONS = {"time-limit": ["--instruction-limit=1000000"], "leak": ["--check=all,leaks"]}
 
-# Absolute: --update leaves the folder in which they are named.
+# An absolute path: --update leaves the folder that the arguments are relative to.
 EXEC, *BUILT = [os.path.abspath(argument) for argument in sys.argv[1:5]]
 PROGRAMS = dict(zip(["findings", "warpgroup", "smooth"], BUILT))
 failures = []
@@ -41,7 +41,7 @@ def read(path):
 
 
 def run(kind, *arguments):
-    """The exit status, and what `exec` prints of the findings, without what differs by machine."""
+    """The exit status, and the findings printed by `exec` without parts that differ by machine."""
     program = PROGRAMS["warpgroup" if kind == "async-order" else "findings"]
     words = [] if kind == "async-order" else [kind]
     ended = subprocess.run([EXEC, "exec", *OPTIONS.get(kind, []), "--", program, *words,
@@ -61,7 +61,7 @@ def normalised(text):
 
 
 def sections(page):
-    """Name of a kind -> its section."""
+    """The sections by the name of their kind."""
     parts = re.split(r"^## (.*)\n", page, flags=re.M)
     return {
         name: body for name, body in zip(parts[1::2], parts[2::2]) if re.fullmatch("[a-z-]+", name)
@@ -69,7 +69,7 @@ def sections(page):
 
 
 def blocks(section):
-    """(language, text) of each fenced block."""
+    """The (language, text) of each fenced block."""
     return re.findall(r"^```(\w*)\n(.*?)^```$", section, flags=re.M | re.S)
 
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Every Markdown page of the project: its links lead somewhere, what it names exists, its layout.
+"""Checks the links, names and layout of every Markdown page of the project.
 
-  tests/docs/pages_test.py [ROOT]    checks the tree at ROOT; by default the one that this lies in
+  tests/docs/pages_test.py [ROOT]    checks the tree at ROOT; by default the tree of this file
 
-What is checked:
-- A relative link leads to a file, and its fragment to a heading of it.
-- In `code`: a path below a folder of the tree exists; so does a label; a single word with an
-  underscore, a capital or a leading -- occurs in some file that is no page.
-- Lines have at most 100 columns outside of fenced blocks. A row of a table may be longer where one
-  of its cells cannot be broken; a generated page is its generator's.
-- The README has at most 700 words. Every page of docs/ stands in docs/README.md.
-- "tell" and its forms stand in no page.
+The checks:
+- The target of a relative link exists; its fragment is a heading of that file.
+- In `code`: paths below a folder of the tree and labels exist; a single word with an underscore, a
+  capital or a leading -- occurs in some file that is not a page.
+- Lines outside fenced blocks have at most 100 columns. A row of a table may be longer if a cell
+  cannot be broken. Generated pages are exempt.
+- The README has at most 700 words. docs/README.md lists every page of docs/.
+- No page contains "tell" or its forms.
 """
 
 import os
@@ -19,21 +19,21 @@ import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.realpath(__file__)) + "/../.."
 GENERATED = {"docs/reference/ptx_coverage.md"}
-# Old entries name what there was then.
+# Old entries name files of their time.
 HISTORY = {"CHANGELOG.md"}
 SKIPPED = {".git", "lockstep-out", "node_modules"}
 COLUMNS = 100
-# Where users' own files, or those of other programs, lie in examples.
+# Folders of users or of other programs in examples.
 PLACEHOLDER = re.compile(
     r"[<>*…$]|\.\.\.|\b(dot|pick|cube)(_\w+)?\b|\bNAME\b|\bFOLDER\b|lockstep-out"
 )
-# Names of other projects: Bazel's rules, engines for remote execution, a test that a macro names.
+# Names of other projects: Bazel's rules, remote execution engines, a test named by a macro.
 FOREIGN = {
     "archive_override", "bazel_built_test", "http_archive", "local_path_override",
     "model_validation", "platform_properties", "poolName",
     "supported_platform_properties"
 }
-# CUDA's own names. Only those that are simulated occur here.
+# Names of CUDA; only simulated ones occur in the sources.
 CUDA_NAME = re.compile(r"(cuda|cu)[A-Z]\w+|CU_\w+|CUDA_\w+")
 FOREIGN_HEADER = re.compile(r"(cub|thrust|cooperative_groups|cuda)/")
 
@@ -64,7 +64,7 @@ def read(path):
 
 
 def words_of_sources(files):
-    """Every word in what is no page: what a page names must be one of them."""
+    """Every word of the files that are not pages: names in pages must be among them."""
     words = set()
     for path in files:
         if path.endswith((".md", ".png", ".zst", ".svg", ".bin")) or "/corpus/" in path:
@@ -75,7 +75,7 @@ def words_of_sources(files):
 
 
 def anchors(path):
-    """The fragments of a page, as code hosts make them of its headings."""
+    """The fragments of a page: its headings, converted as code hosts do."""
     found = set()
     for heading in re.findall(r"^#+ (.*)$", without_blocks(read(path)), flags=re.M):
         text = re.sub(r"[`*]|\[|\]\([^)]*\)", "", heading).strip().lower()
@@ -84,7 +84,7 @@ def anchors(path):
 
 
 def without_blocks(text):
-    """The page with the lines of its fenced blocks empty."""
+    """The page with empty lines in place of fenced blocks."""
     out, fenced = [], False
     for line in text.split("\n"):
         if re.match(r"\s*```", line):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Every source of the project: its lines fit, and its comments and messages name what happens.
+"""Checks the line length and the comments of every source of the project.
 
-  tests/docs/sources_test.py [ROOT]    checks the tree at ROOT; by default the one that this lies in
+  tests/docs/sources_test.py [ROOT]    checks the tree at ROOT; by default the tree of this file
 
-What is checked, of sources in C++, CUDA, Python, shell, Starlark, CMake, JavaScript and CSS:
-- Lines have at most 100 columns. A table (*.inc) may be wider: it has a row a line.
-- "tell" and its forms stand in no comment, message or name: a check reports, a call returns.
-- A file, a call() or an identifier that a comment of C++ or CUDA names exists: the file in the tree
-  (a path may begin anywhere), the name in some source's code.
+The checks, for sources in C++, CUDA, Python, shell, Starlark, CMake, JavaScript and CSS:
+- Lines have at most 100 columns. A table (*.inc) may be wider: each row is a line.
+- No comment, message or name contains "tell" or its forms: a check reports, a call returns.
+- Files, call()s and identifiers named in comments of C++ and CUDA exist: the file in the tree (a
+  path may start at any folder), the name in the code of some source.
 """
 
 import os
@@ -30,7 +30,7 @@ TOKEN = re.compile(
 FILE = re.compile(r"(?<![\w/.<-])(\w[\w/.-]*\.(?:h|cc|cuh?|py|sh|bzl|inc|md))\b")
 NAME = re.compile(r"\b([A-Za-z_]\w*)\(\)|\b(k[A-Z]\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+"
                   r"|[a-z]+(?:_[a-z0-9]+)+)\b")
-# CUDA's, libdw's, and those of examples.
+# Files of CUDA, of libdw, and of examples.
 FOREIGN_FILES = {"crt/host_runtime.h", "cuda.h", "cuda_runtime.h", "cudaTypedefs.h", "cublasLt.h",
                  "cublas_api.h", "cublas_v2.h", "curand.h",
                  "driver_types.h", "libdwfl.h", "nvJitLink.h", "_test.cc",
@@ -54,7 +54,7 @@ FOREIGN_NAMES = {
 
 
 def split(text):
-    """The comments of a source in C++, each with its line, and the rest of it."""
+    """The comments of a C++ source, each with its line, and the rest of the source."""
     comments, rest, end = [], [], 0
     for match in TOKEN.finditer(text):
         rest.append(text[end:match.start()])
@@ -67,7 +67,7 @@ def split(text):
 
 
 def unknown_names(paths, texts):
-    """What comments name and nothing has."""
+    """Names in comments that do not exist."""
     files = set(tree())
     bases = {os.path.basename(path) for path in files}
     ends = {path[i + 1:] for path in files for i, c in enumerate(path) if c == "/"}

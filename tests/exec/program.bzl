@@ -23,9 +23,9 @@ def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = "
         tags = tags,
         srcs = srcs + hdrs + ["@cuda//:lib/libcudart.so.13", "@cuda//:toolkit.stamp"],
         outs = [name],
-        # The wheels' toolkit has no library under the name that the linker looks for. nvcc names
-        # its temporary files by its process number, which two sandboxes have alike: without a
-        # folder of its own, one nvcc removes what another reads.
+        # The wheels' toolkit lacks the library name that the linker looks for. nvcc names its
+        # temporary files by process number, which can be equal in two sandboxes: without separate
+        # folders one nvcc would remove files of another.
         cmd = " && ".join([
             "lib=$@.lib",
             "rm -rf $$lib",

@@ -1,5 +1,5 @@
-// A family fresh from the template: what is the same for every kernel holds already, what is to be
-// filled in is red and says what is missing.
+// A family instantiated from the template: laws that hold for every kernel pass; parts to be filled
+// in fail and name the missing part.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

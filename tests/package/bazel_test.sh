@@ -1,8 +1,8 @@
 #!/bin/bash
-# examples/sums by the machine's own Bazel, in a workspace with no .bazelrc: green, red with its
-# planted bug, and with a family that `lockstep new` has made. $1: this checkout's WORKSPACE. $2:
-# `installed`, with the package unpacked in a folder, or `built`, with this checkout as the
-# repository @lockstep. $3: the toolkit's stamp, whose first line is its folder.
+# Builds examples/sums with the system's Bazel, in a workspace without .bazelrc: it must pass, fail
+# with its planted bug, and pass with a family made by `lockstep new`. Arguments: $1, this
+# checkout's WORKSPACE. $2, `installed` for the package unpacked in a folder, or `built` for this
+# checkout as the repository @lockstep. $3, the toolkit's stamp, whose first line is its folder.
 set -u
 source bazel/tests/assert.sh
 checkout=$(dirname "$(readlink -f "$1")")
@@ -45,7 +45,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# A program that is linked with simulated libraries.
+# A program linked with simulated libraries.
 mkdir spectrum
 cp "$checkout/tests/package/spectrum.cc" spectrum/
 cat > spectrum/BUILD << 'CODE'
@@ -98,7 +98,7 @@ in_bazel test //...
 expect "filled in it is green" "$?" 0
 cat "$log"
 expect "its tests ran" "$(grep -cE '^//cube:cube(_known_bad)?_test +PASSED' "$log")" 2
-# `lockstep run` asks Bazel for the target, names it and starts it.
+# `lockstep run` queries Bazel for the target, names it and starts it.
 mkdir "$TEST_TMPDIR/bin"
 cat > "$TEST_TMPDIR/bin/bazel" << CODE
 #!/bin/bash

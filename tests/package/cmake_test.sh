@@ -1,7 +1,7 @@
 #!/bin/bash
-# The package in a folder, and examples/{sums,cmake_family} built with it by CMake, nvcc and g++
-# alone. Each project is red with its planted bug and green without. $1: the toolkit's stamp, whose
-# first line is its folder.
+# Unpacks the package in a folder and builds examples/{sums,cmake_family} with it, by CMake, nvcc
+# and g++ only. Each project must fail with its planted bug and pass without it. $1: the toolkit's
+# stamp, whose first line is its folder.
 set -u
 source bazel/tests/assert.sh
 toolkit=$(head -1 "$1")
@@ -30,7 +30,7 @@ done
 expect_match "its header" "$(cat "$prefix/include/lockstep/version.h")" \
   "LOCKSTEP_VERSION \"$version\""
 
-# What Debian 12 has whatever is installed, and what the package itself brings.
+# Libraries of every Debian 12 installation, and those in the package itself.
 readonly THERE="ld-linux-x86-64.so.2 libc.so.6 libcuda.so.1 libcudart.so.13 libgcc_s.so.1 \
 libcublasLt.so.13 libm.so.6 libstdc++.so.6"
 elf_files=0
@@ -65,8 +65,8 @@ g++ "$TEST_TMPDIR/count.cc" -isystem "$toolkit/include" \
   -o "$TEST_TMPDIR/count"
 expect "a program linked with its flags" "$("$TEST_TMPDIR/count")" "Lockstep simulated GPU (sm_90)"
 
-# How C++ is compiled here: what it computes is little, so that an optimiser costs more than it
-# gives; and as in ../../.bazelrc.
+# Options of the C++ compiler: unoptimised, because optimisation takes longer than it saves here;
+# otherwise as in ../../.bazelrc.
 cat > "$TEST_TMPDIR/compile" << 'CODE'
 #!/bin/bash
 exec "${@/#-O2/-O0}" --param=ggc-min-heapsize=1000000
@@ -87,8 +87,8 @@ build() {
   } > "$log" 2>&1 || cat "$log"
 }
 
-# same_compilers FROM PROJECT: what CMake has found out about the compilers for FROM, which takes it
-# seconds, it need not find out for PROJECT.
+# same_compilers FROM PROJECT: copies CMake's results about the compilers from FROM to PROJECT,
+# which saves seconds.
 same_compilers() {
   local from=$TEST_TMPDIR/$1 to=$TEST_TMPDIR/$2
   mkdir -p "$to/CMakeFiles"
@@ -98,8 +98,8 @@ same_compilers() {
     sed "s#=$from\$#=$to#; s#/examples/$1\$#/examples/$2#" > "$to/CMakeCache.txt"
 }
 
-# tests PROJECT OPTION...: runs its tests with these options of ctest; prints how many of them
-# passed, and keeps the output in $log.
+# tests PROJECT OPTION...: runs the project's tests with these options of ctest; prints the number
+# of passed tests, and writes the output to $log.
 tests() {
   (cd "$TEST_TMPDIR/$1" && ctest --output-on-failure "${@:2}") > "$log" 2>&1
   grep -E '^[0-9]+% tests passed' "$log"
@@ -116,7 +116,7 @@ build sums -DPLANTED_BUG=OFF
 expect "sums repaired" "$(tests sums)" "100% tests passed, 0 tests failed out of 5"
 cat "$log"
 
-# A program that is linked with simulated libraries: its calls count as kernels.
+# A program linked with simulated libraries: their calls count as kernels.
 mkdir "$TEST_TMPDIR/examples/spectrum"
 cp tests/package/spectrum.cc "$TEST_TMPDIR/examples/spectrum"
 cat > "$TEST_TMPDIR/examples/spectrum/CMakeLists.txt" << CODE
@@ -196,7 +196,7 @@ expect "lockstep run without a project" "$(run_in "$TEST_TMPDIR/empty" run)" \
  --manifest=FILE names a list of suites in place of a target
 2"
 
-# The commands that the installed pages name are those of the installed command.
+# Every command named in the installed pages must be a command of the installed program.
 commands=$("$prefix/bin/lockstep" --help | sed -nE 's/^    ([a-z-]+) .*/\1/p')
 named=$(cd "$prefix/share/doc/lockstep" &&
   grep -ohE '(`|^|\$ |&& )lockstep [a-z]+' README.md guide/*.md | sed 's/.* //' | sort -u)
@@ -205,7 +205,7 @@ for command in $named; do
   expect "lockstep $command exists" "$(grep -cx "$command" <<< "$commands")" 1
 done
 
-# A family in a project of somebody's own.
+# A family in a user's project.
 mkdir "$TEST_TMPDIR/project"
 cd "$TEST_TMPDIR/project" || exit 1
 expect "lockstep new" "$("$prefix/bin/lockstep" new dot_product > "$log"; echo $?)" 0
@@ -219,7 +219,7 @@ expect "a namespace that cannot be" \
   "lockstep: 'std::x' is taken: it is of the C++ library or of Lockstep
 2
 dot_product"
-# As from a wheel, where Python starts the command.
+# As in a wheel, in which Python starts the command.
 {
   sleep 0.2
   PYTHONPATH=$prefix/share/lockstep/python PYTHONDONTWRITEBYTECODE=1 \
@@ -233,7 +233,7 @@ expect "CMake refuses a test of no target" \
       "find_package(Lockstep $version REQUIRED)" 'lockstep_add_test(NAME t TARGET none)' \
       > CMakeLists.txt
     cmake -S . -B b -DCMAKE_PREFIX_PATH="$prefix" 2>&1 | grep -c "there is no target 'none'")" 1
-# refused CALL...: what CMake says of a project with these calls.
+# refused CALL...: prints CMake's error for a project with these calls.
 refused() {
   {
     printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(p LANGUAGES CXX)' \

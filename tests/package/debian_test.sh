@@ -1,8 +1,8 @@
 #!/bin/bash
-# Each package in a fresh Debian 12 that has no compiler, no CUDA and no Bazel: from the beginning
-# of its installation to a race that is found in a program that was carried there, linked with the
-# shared and with the static runtime. As root, with a Debian mirror; the system stays in
-# $LOCKSTEP_DEBIAN, if that is set.
+# Installs each package in a fresh Debian 12 without compiler, CUDA and Bazel. A program
+# copied there, linked with the shared and with the static runtime, has a race that must be
+# found. Needs root and a Debian mirror. The system is kept in $LOCKSTEP_DEBIAN if that is
+# set.
 set -u
 source bazel/tests/assert.sh
 readonly MOST_SECONDS=20
@@ -22,8 +22,8 @@ if [[ ! -e $base/etc/debian_version ]]; then
     { tail "$TEST_TMPDIR/debootstrap.log"; echo "no Debian system could be made"; exit 1; }
 fi
 
-# inside ROOT COMMAND: a shell command in a system, with /proc and /dev, as root and without this
-# environment.
+# inside ROOT COMMAND: runs a shell command in the system at ROOT, with /proc and /dev, as root and
+# without this environment.
 inside() {
   unshare --mount --pid --fork env -i PATH="$PATH" HOME=/root DEBIAN_FRONTEND=noninteractive \
     /bin/sh -c '
@@ -31,8 +31,8 @@ inside() {
       exec chroot "$0" /bin/sh -c "$1"' "$1" "$2"
 }
 
-# A system of its own for a package: $root. Beside what Debian's smallest has, the packages $@ of
-# Debian's.
+# Creates a system for one package, $root: the minimal Debian and the Debian packages
+# $@.
 root=
 fresh() {
   [[ ! $root ]] || rm -rf --one-file-system "$root"
@@ -89,7 +89,7 @@ expect "deb: removed without a rest" \
   "$(inside "$root" 'dpkg --purge lockstep > /dev/null 2>&1
     find / -xdev -iname "*lockstep*" -not -path "/root/*" -not -path "/proc/*"')" ""
 
-# The container file's own commands, in place of its FROM and COPY.
+# Runs the commands of the container file, except FROM and COPY.
 fresh
 cp -L packages/packages.deb "$root/tmp/lockstep_${version}_amd64.deb"
 run=$(sed -n '/^RUN/,/[^\\]$/p' packages/container/Containerfile | sed 's/^RUN //')

@@ -1,12 +1,12 @@
 #!/bin/bash
-# packages/pack.py: the same bytes from the same contents, whenever and wherever; and archives that
-# the system's own tools read.
+# packages/pack.py: equal contents must give equal bytes at any time and place, and the system's own
+# tools must read the archives.
 set -u
 source bazel/tests/assert.sh
 pack=$PWD/packages/pack.py
 cd "$TEST_TMPDIR" || exit 1
 
-# made FOLDER: contents in a folder of that name, with times and modes of its own, and their
+# made FOLDER: creates a folder with contents of new times and modes, and prints their
 # listing.
 made() {
   mkdir -p "$1"

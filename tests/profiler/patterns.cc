@@ -1,9 +1,9 @@
 // Requests and sectors of launches, by the transaction model and on the simulated GPU, in a form
-// that a GPU's profiler can be compared with.
+// that can be compared with a GPU's profiler.
 //
 //   patterns              launches gather and scatter in every pattern, size and load path. Prints
-//                         a line a launch, in order: name, then requests and sectors of its loads
-//                         and of its stores by the model, between tabs
+//                         one line per launch, in order, tab-separated: name, then requests and
+//                         sectors of its loads and of its stores by the model
 //   patterns RECORDING    on the simulated GPU: compares the same launches with a profiler's counts
 //                         (profile.sh). Exit status 1 if the simulated GPU or the model differs in
 //                         any of them
@@ -31,9 +31,9 @@ using lockstep::kernels::LoadPath;
 using lockstep::kernels::PatternKind;
 using lockstep::reference::Transactions;
 
-// Blocks of every kind: whole ones, one with a whole warp too few, and a last warp of 13 lanes.
+// Blocks of every kind: full ones, one that lacks a whole warp, and a last warp of 13 lanes.
 constexpr std::int64_t kElements = 4096 + 5 * 32 + 13;
-constexpr std::int64_t kSlack = 64;  // that offsets reach past them
+constexpr std::int64_t kSlack = 64;  // room for offsets
 constexpr std::int64_t kMaxStride = 33;
 
 // Load requests, load sectors, store requests, store sectors.
@@ -87,7 +87,7 @@ void must(bool good, const std::string& what) {
   std::exit(2);
 }
 
-// The same numbers as index_of() of the kernels (kernels/memory_access.h).
+// The index that the kernels compute in index_of() (kernels/memory_access.h).
 std::int64_t place(const AccessPattern& p, std::int64_t t, std::int64_t count) {
   switch (p.kind) {
     case PatternKind::kConsecutive: return t + p.offset;
@@ -118,7 +118,7 @@ Transactions model(const Launch& launch, const void* base, bool by_pattern, std:
   return sum;
 }
 
-// What the simulated GPU counted of the launches since reset(); not available on silicon.
+// The counts of the simulated GPU for launches since reset(); not available on silicon.
 struct Counters {
   lockstepResetCounters_t reset =
       reinterpret_cast<lockstepResetCounters_t>(dlsym(RTLD_DEFAULT, "lockstepResetCounters"));

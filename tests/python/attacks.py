@@ -1,9 +1,9 @@
-"""Candidates whose host code attacks the judge: (name, task, file, edits, the reason's code), as in
-wrong.py.
+"""Candidates whose host code attacks the judge: (name, task, file, edits, code of the reason), as
+in wrong.py.
 
-Some give results that no kernel computed, by a launch that computes nothing. The others have a race
-and hide its findings. All of them were accepted by a judge that believed the candidate's process,
-unless a comment says otherwise.
+Some return results that no kernel computed, after a launch that computes nothing. The others have a
+race and hide its findings. Unless noted, all of them were accepted by an earlier judge, which
+trusted the candidate's process.
 """
 
 _CALL = "    _kernel[(n + 63) // 64, 64, 0, stream](x, y, n)"
@@ -15,7 +15,7 @@ _RACE = [("  if (i < n)",
 # The kernel computes nothing.
 _IDLE = [("if (i < n) y[i]", "if (i < -n) y[i]")]
 
-# Where the simulated GPU keeps what is at an address of the device.
+# The place in the simulated GPU's process of a device address.
 _ALIAS = '''
 import ctypes, re
 import numpy as np
@@ -60,7 +60,7 @@ static float* alias(const void* p) {
 }
 """
 
-# The worker's object, and its calls.
+# The worker's object and its methods.
 _WORKER = '''
 import gc
 _worker = next(o for o in gc.get_objects() if type(o).__name__ == "Worker")
@@ -69,7 +69,7 @@ _call = _worker.call
 
 
 def _worker(change):
-    """The worker's answers are changed by `change(what, answer, back)`."""
+    """Changes the worker's replies by `change(what, answer, back)`."""
     return [(_IMPORT, _IMPORT + _WORKER + change + '''
 def _changed(what, blocks):
     answer, back = _call(what, blocks)
@@ -122,7 +122,7 @@ ATTACKS = [
     stream.synchronize()
     ctypes.CDLL("libcuda.so.1").cuModuleUnload(module.handle)''')],
      "host-results"),
-    # Never accepted: a candidate that is isolated gets no pinned memory.
+    # Never accepted: an isolated candidate gets no pinned memory.
     ("results in pinned memory", "relu", "relu.py",
      _READS + [("y[i] = x[i] > 0 || isnan(x[i]) ? x[i] : 0.0f", "y[i] = x[i]"), (_CALL, '''
     driver, place = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
@@ -152,7 +152,7 @@ while True:
 
 
 def relu''')], "no-kernel"),
-    # State that is kept on the device. The first was never accepted.
+    # State kept on the device. The first candidate was never accepted.
     ("the host's kernel counts its calls", "axpy", "axpy_host.cu",
      [("__global__", "__device__ int calls;\n__global__"),
       ("  if (i < n)", "  if (i == 0) ++calls;\n  if (i < n)")], "state-between-calls"),
@@ -211,11 +211,11 @@ def change(what, answer, back):
   mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
   memcpy(code, "\\x31\\xc0\\xc3", 3);  // xor eax, eax; ret
   return cudaGetLastError();''')], "race"),
-    # Never accepted: the settings were read when the process started.
+    # Never accepted: settings are read at the start of the process.
     ("it changes the environment", "relu", "relu.py",
      _RACE + [(_IMPORT, "import os\nos.environ['LOCKSTEP_CHECKS'] = 'none'\n"
                "os.environ['LOCKSTEP_QUIET'] = '1'\n" + _IMPORT)], "race"),
-    # Against the transcript, which that judge did not have.
+    # Attacks on the transcript, which that judge did not have.
     ("results in a forged transcript", "relu", "relu.py",
      _READS + _IDLE + _worker('''
 def change(what, answer, back):

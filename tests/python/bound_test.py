@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""lockstep.bound and the element types: what is accepted, and what is rejected."""
+"""lockstep.bound and the element types: accepted and rejected results."""
 
 import sys
 
@@ -126,7 +126,7 @@ def test_distances_count_values():
 
 def test_bf16_rounds_once_to_nearest_even():
     kind = DTYPES["bf16"]
-    # Halfway cases go to even, and what lies beyond halfway by less than f32 resolves goes up.
+    # Ties go to even. Values beyond a tie by less than f32 resolves are rounded up.
     values = np.array([1.0, 1 + 2.0**-8, 1 + 3 * 2.0**-8, 1 + 2.0**-8 + 2.0**-40, np.inf, np.nan])
     made = decode(encode(values, kind), kind)
     assert list(made[:5]) == [1.0, 1.0, 1 + 2.0**-6, 1 + 2.0**-7, np.inf]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tasks: what a contract refuses, and the cases that it generates."""
+"""Tasks: invalid contracts, and the cases that a contract generates."""
 
 import sys
 

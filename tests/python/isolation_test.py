@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the isolation of a candidate enforces: each attempt is made inside, and fails."""
+"""The isolation of a candidate: each forbidden attempt, made inside, must fail."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ _HEAD = "import ctypes, os, resource, socket, subprocess, sys\nlibc = ctypes.CDL
 
 
 def said(code, hidden=(), may_compile=False, limits=Limits(30, 1), full=True):
-    """What `code` puts into `out` in a candidate's process, and the calls that were refused."""
+    """Runs `code` in a candidate's process. Returns its `out` and the refused system calls."""
     source = _HEAD + code + "\nraise SystemExit(repr(out))\n"
     with Process({"candidate.py": source.encode()}, list(hidden), limits, full, may_compile,
                  "sm_90") as process:
@@ -41,7 +41,7 @@ def test_it_sees_its_own_processes_alone():
 def test_it_has_no_network():
     out, refused = said("try: out = socket.socket()\nexcept OSError as e: out = e.errno")
     assert (out, refused) == ("1", ["socket()"])
-    # The namespace has no other interface either.
+    # The namespace has no other network interface.
     out, _ = said("out = sorted(l.split(':')[0].strip() for l in open('/proc/self/net/dev')"
                   " if ':' in l)")
     assert out in ("['lo']", "[]")
@@ -59,13 +59,13 @@ def test_files_and_processes_are_refused(call):
 
 
 def test_the_mounts_are_read_only_where_files_may_be_written(tmp_path):
-    """A candidate that may compile: the scratch folder takes files, nothing else does."""
+    """A candidate that may compile can write files to the scratch folder only."""
     target = tmp_path / "x"
     out, refused = said(
         "open('here', 'w').write('x')\nsubprocess.run(['/bin/true'], check=True)\n"
         f"try: out = open({str(target)!r}, 'w')\nexcept OSError as e: out = e.errno", (), True)
     assert out == "1" and refused == [f"openat({target})"]
-    # Without the filter's help, by a call that it does not look at: the mount refuses.
+    # By a call that the filter does not check: the mount refuses it.
     out, _ = said(f"out = libc.chmod({str(tmp_path).encode()!r}, 0o777), ctypes.get_errno()\n"
                   f"out = os.access({str(tmp_path)!r}, os.W_OK)", (), True)
     assert out == "False"

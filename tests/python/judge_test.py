@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""lockstep judge: right candidates are accepted, wrong and cheating ones rejected for their reason.
+"""lockstep judge: accepts right candidates, and rejects wrong and cheating ones for their reason.
 
-  judge_test.py [right | wrong] [NAME]     only these, and only those whose name has NAME in it
+  judge_test.py [right | wrong] [NAME]     only these, and only candidates whose name contains NAME
 """
 
 import os

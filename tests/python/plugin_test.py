@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""lockstep.enable(), findings as objects, pytest --lockstep and lockstep.law, as a user has them:
-in processes of their own."""
+"""lockstep.enable(), findings as objects, pytest --lockstep and lockstep.law, each in its own
+process as in use."""
 
 import os
 import subprocess
@@ -193,7 +193,7 @@ def test_run_returns_a_report(tmp_path):
         """, name="it.py")
     assert status == 0, text
     assert "86 {'unwritten': 1} True sm_90" in text
-    # NVRTC asks the driver for a private table and does without it: that is no finding.
+    # NVRTC queries the driver for a private table and works without it: no finding.
     assert "all: ['uninitialised']" in text
     assert "[('uninitialised', '" in text and "source.cu:8')]" in text
 

@@ -1,4 +1,4 @@
-"""Right candidates: (name, task, file, edits). An edit replaces text of the file once."""
+"""Right candidates: (name, task, file, edits). An edit replaces a text's first occurrence."""
 
 RIGHT = [
     ("a tree in shared memory", "softmax", "softmax.cu", []),

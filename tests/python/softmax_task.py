@@ -1,4 +1,4 @@
-"""The softmax of tasks.py, as a file for the command line."""
+"""The softmax task of tasks.py, for the command line."""
 
 from tasks import softmax
 

@@ -1,4 +1,4 @@
-"""The stencil of tasks.py, as a file for the command line."""
+"""The stencil task of tasks.py, for the command line."""
 
 from tasks import stencil
 

@@ -1,4 +1,4 @@
-"""The tasks that the candidates of this folder are judged by."""
+"""The tasks of the candidates in this folder."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ _n = Size("n", 1, 3000)
 
 
 def _of_three_scales(rng, shape):
-    """The last is past what expf takes without the row's maximum taken out."""
+    """In the last range expf overflows unless the row's maximum is subtracted."""
     return rng.standard_normal(shape) * rng.choice([1, 10, 100])
 
 
 def _softmax(x, rows, columns):
-    """expf has 2 ulp (CUDA C++ Programming Guide), its argument one rounding; then a sum of
-    `columns` terms and a division."""
+    """The error of expf is 2 ulp (CUDA C++ Programming Guide), its argument has one rounding; then
+    a sum of `columns` terms and a division."""
     shifted = x - x.max(axis=1, keepdims=True)
     e = np.exp(shifted)
     value = e / e.sum(axis=1, keepdims=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`lockstep judge` and `lockstep compare` as commands: output, JSON, exit status, replay, and what
-is wrong with their input."""
+"""The commands `lockstep judge` and `lockstep compare`: output, JSON, exit status, replay, and
+errors of usage."""
 
 import json
 import os
@@ -60,8 +60,8 @@ def test_the_option_that_the_command_has_read_is_passed_on():
 
 
 def conforms(value, schema, where="verdict"):
-    """Raises AssertionError where a value is not as a JSON Schema has it: of its words, those that
-    the schema of a verdict uses. A key that the schema does not know is wrong here."""
+    """Raises AssertionError if a value violates a JSON Schema. Supports the keywords that the
+    schema of a verdict uses. A key that the schema does not define is an error."""
     if "enum" in schema:
         assert value in schema["enum"], where
         return
@@ -90,7 +90,7 @@ def test_verdicts_conform_to_their_schema(wrong):
 
 
 def test_every_key_of_a_verdict_stands_in_its_reference_page(wrong):
-    """Keys that the page does not have, and codes."""
+    """Keys and codes that the page does not list."""
     page_path = os.path.join(_HERE, "../../docs/reference/verdict.md")
     with open(page_path, encoding="utf-8") as file:
         page = file.read()

@@ -1,6 +1,7 @@
-"""Wrong and cheating candidates: (name, task, file, edits, the reason's code).
+"""Wrong and cheating candidates: (name, task, file, edits, code of the reason).
 
-An edit replaces text of a right candidate once. The code is that of the verdict's first reason.
+An edit replaces the first occurrence of a text in a right candidate. The code is that of the
+verdict's first reason.
 """
 
 _HOST_CALL = "  add<<<(n + 127) / 128, 128, 0, stream>>>(a, x, y, n);\n"
@@ -10,14 +11,14 @@ _GUARD = "  if (threadIdx.x == 0) *out = part[0];"
 
 
 def _before(code, includes=""):
-    """Code before the launch of axpy_host.cu."""
+    """An edit that inserts code before the launch of axpy_host.cu."""
     return [(_HEAD, _HEAD + includes), (_HOST_CALL, code + _HOST_CALL)]
 
 
 _RACE = [("  if (i < n)", "  __shared__ float s[64];\n  s[threadIdx.x] = i;\n"
           "  if (s[63 - threadIdx.x] < 0) return;\n  if (i < n)")]
 
-# A kernel gives what the call before had to give, and keeps its own result.
+# The kernel returns the previous call's result and keeps its own.
 _LAST = [("def relu", "_last = lockstep.array(__import__('numpy').zeros(3000, 'f4'))\n"
        "_swap = lockstep.compile('''extern \"C\" __global__ void swap(const float* x, float* y, \n"
        "float* last, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) {\n"
@@ -61,7 +62,7 @@ WRONG = [
     ("off by one", "total", "total.cu", [("i < n; i", "i <= n; i")], "out-of-bounds"),
     ("tiles past the edge", "matmul", "matmul.cu", [("r < rows && ka < inner ?", "r < rows ?")],
      "out-of-bounds"),
-    # What only the simulated GPU sees.
+    # Mistakes that only the simulated GPU detects.
     ("a barrier is missing", "softmax", "softmax.cu",
      [("part[threadIdx.x] = sum;\n  __syncthreads();", "part[threadIdx.x] = sum;")], "race"),
     ("the second barrier of a tile", "matmul", "matmul.cu",
@@ -129,7 +130,7 @@ WRONG = [
      [("(handle, n, &a", "(handle, n - (n > 1), &a")], "wrong-result"),
     ("cuBLAS in the default stream", "axpy_by_library", "axpy_cublas.cu",
      [("(handle, stream)", "(handle, nullptr)")], "other-stream"),
-    # The system.
+    # Use of the operating system.
     ("it writes a file", "axpy", "axpy_host.cu",
      _before("  if (FILE* f = fopen(\"/tmp/kept\", \"w\")) fclose(f);\n", "#include <cstdio>\n"),
      "forbidden-call"),
@@ -143,7 +144,7 @@ WRONG = [
        "0, 0)\n" + _PYTHON_CALL)], "forbidden-call"),
     ("it reads the reference", "relu", "relu.py",
      [("import lockstep\n", "import lockstep\nopen('@TASK@').read()\n")], "reads-the-task"),
-    # The judge itself. Each has a race that its change would hide.
+    # Attacks on the judge itself. Each has a race that the attack would hide.
     ("it takes the findings", "relu", "relu.py",
      _RACE + [(_PYTHON_CALL, _PYTHON_CALL + "\n    lockstep.take_findings()")], "tampering"),
     ("it turns the checks off", "relu", "relu.py",
@@ -176,7 +177,7 @@ WRONG = [
      "crash"),
     ("it returns an error", "axpy", "axpy_host.cu",
      [("return cudaGetLastError();", "return cudaErrorUnknown;")], "error"),
-    # Not even that far.
+    # Attacks that fail even earlier.
     ("it does not compile", "axpy", "axpy.cu", [("const int i", "const it i")], "compile"),
     ("another kernel", "axpy", "axpy.cu", [("void axpy", "void axpby")], "load"),
     ("an exception at its import", "relu", "relu.py", [("import lockstep\n", "import lockstp\n")],

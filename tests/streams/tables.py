@@ -39,7 +39,7 @@ def count(answers):
 
 
 def cases(answers, listed):
-    """Rows of the cases that `listed` (lines of `cases --list`) names."""
+    """The rows of the cases in `listed`, the lines of `cases --list`."""
     seen = collections.defaultdict(list)
     for line in open(answers):
         fields = line.rstrip("\n").split("\t")
@@ -54,7 +54,7 @@ def cases(answers, listed):
 
 
 def calls(answers):
-    """What most of the runs showed; remarks after a semicolon stay."""
+    """The majority result of the runs; remarks after a semicolon stay."""
     seen = collections.defaultdict(list)
     names = []
     for line in open(answers):
@@ -74,7 +74,7 @@ def calls(answers):
             all_of_them = seen[name, stream]
             seen_before, _, remark = old.get(name, [""] * 3)[i].partition(";")
             answer = max(all_of_them, key=all_of_them.count)
-            # Of a call that no GPU had answered, the remark stays where it differs.
+            # For a call that no GPU was measured with, the remark stays if it differs.
             if seen_before == "-" and remark.split()[-1] == answer.split()[-1]:
                 remark = ""
             row.append(answer + (";" + remark if remark else ""))
@@ -83,7 +83,7 @@ def calls(answers):
 
 
 def page():
-    """Replaces what lies between the page's markers."""
+    """Replaces the text between the page's markers."""
     of_cases, kind = "", None
     for row in rows("cases.tsv"):
         if row[0] != kind:

@@ -10,7 +10,7 @@
 namespace lockstep::tensor_maps {
 namespace {
 
-// Every field of a case with its name, for `visit(name, field)`.
+// Calls `visit(name, field)` for every field of a case.
 template <class C, class Visit>
 void each_field(C& c, Visit visit) {
   visit("im2col", c.im2col);
@@ -84,7 +84,8 @@ class Random {
 constexpr std::uint32_t kSpan[] = {0, 32, 64, 128};  // by swizzle
 
 std::uint32_t slice_bytes(const Case& c) { return c.interleave == 2 ? 32 : 16; }
-// Of im2col: interleaved, the channels lie in the dimension before the last and not in the first.
+// The first spatial dimension. With im2col and interleaving, channels are in the second last
+// dimension instead of the first.
 std::uint32_t first_spatial(const Case& c) { return c.interleave != 0 ? 0 : 1; }
 
 bool is_float(int type) { return type >= 6 && type <= 12; }
@@ -93,7 +94,7 @@ std::uint32_t round_up(std::uint64_t n, std::uint32_t to) {
   return static_cast<std::uint32_t>((n + to - 1) / to * to);
 }
 
-// A case that the driver takes, as cuda.h has it.
+// A case that the driver accepts, by the rules of cuda.h.
 Case right_case(Random& r, bool im2col, bool interleaved) {
   Case c;
   c.im2col = im2col;
@@ -105,8 +106,8 @@ Case right_case(Random& r, bool im2col, bool interleaved) {
   c.fill = is_float(c.type) ? static_cast<int>(r.below(2)) : 0;
   const std::uint32_t bytes = element_bytes(c.type), grain = c.interleave == 2 ? 32 : 16;
   c.address = grain * r.below(8);
-  // The inner dimension of the box: whole 16 bytes, no more than the swizzle's span. Of slices of
-  // channels there are as many as elements are asked for.
+  // The inner dimension of the box: a multiple of 16 bytes within the swizzle's span. With
+  // interleaving the innermost size counts slices of channels, as many as elements are drawn here.
   std::uint32_t inner = 16 * static_cast<std::uint32_t>(r.between(
                                  1, c.swizzle && !interleaved ? kSpan[c.swizzle] / 16 : 12));
   if (interleaved) inner = std::min(inner, 16 * bytes);
@@ -148,7 +149,8 @@ Case right_case(Random& r, bool im2col, bool interleaved) {
   return c;
 }
 
-// Which operations silicon takes for a type: add, min, max, inc, dec, and, or, xor.
+// Whether silicon supports the operation for the type. Operations: add, min, max, inc, dec, and,
+// or, xor.
 bool reduces(int reduction, int type) {
   switch (reduction) {
     case 0: return type >= 2 && type != 5;
@@ -160,7 +162,7 @@ bool reduces(int reduction, int type) {
   }
 }
 
-// A place for the copy, its coordinates and its data.
+// Chooses the place of the copy, its coordinates and its data.
 void choose_copy(Random& r, Case& c, bool writes) {
   c.to = 128 * static_cast<std::uint32_t>(r.one_in(2) ? 0 : r.below(16));
   for (std::uint32_t d = 0; writes && c.im2col && d + 2 < c.rank; ++d) {
@@ -177,7 +179,7 @@ void choose_copy(Random& r, Case& c, bool writes) {
     } else if (c.im2col && d + 1 == c.rank) {
       at = r.between(writes ? 0 : -1, size);
     }
-    // Silicon takes no other.
+    // Silicon supports only such coordinates.
     if (d == 0 && c.interleave == 0) at -= at % (16 / element_bytes(c.type));
     c.at.push_back(static_cast<std::int32_t>(at));
   }
@@ -187,7 +189,7 @@ void choose_copy(Random& r, Case& c, bool writes) {
   c.seed = r.any() >> 1 | 1;
 }
 
-// One field of a right case made wrong, or right by a hair.
+// Makes one field of a valid case invalid, or sets it to a limit that is still valid.
 void spoil(Random& r, Case& c) {
   const auto dimension = [&] { return r.below(c.sizes.size()); };
   switch (r.below(22)) {
@@ -299,7 +301,7 @@ std::uint64_t tensor_bytes(const Case& c) {
 
 namespace {
 
-// Bytes of a row in shared memory, and how many there are.
+// The bytes of a row in shared memory, and the number of rows.
 std::uint32_t row_bytes(const Case& c) {
   if (c.interleave == 0) return (c.im2col ? c.channels : c.box[0]) * element_bytes(c.type);
   return slice_bytes(c) * (c.im2col ? 1 : (c.box[0] + c.steps[0] - 1) / c.steps[0]);
@@ -322,7 +324,7 @@ std::uint32_t covered_bytes(const Case& c) {
 
 namespace {
 
-// Rows of 128 bytes, most of them in the tensor.
+// Rows of 128 bytes, most of them inside the tensor.
 Case whole_case(Random& r, int type) {
   Case c;
   c.type = type;
@@ -337,7 +339,7 @@ Case whole_case(Random& r, int type) {
   return c;
 }
 
-// A copy of some kind through a random map; none where it would be too large.
+// A random copy through a random map. Returns false if the copy would be too large.
 bool random_copy(Random& r, bool interleaved, std::uint32_t most, Case& c) {
   c = right_case(r, r.one_in(3), interleaved);
   const std::uint64_t which = r.below(10);
@@ -432,7 +434,7 @@ std::vector<Case> revealing_cases() {
     c.seed = 0;
     all.push_back(c);
   }
-  // What becomes of the bits of each type.
+  // The conversion of bits of each type.
   for (int type = 0; type < 13; ++type) {
     for (const Kind kind : {Kind::kLoad, Kind::kStore}) {
       Case c = whole_case(r, type);
@@ -465,7 +467,7 @@ std::vector<Case> fault_cases() {
     c.at = {4, 0};
     all.push_back(c);
   }
-  // What is read from or written to with im2col, and where the pixels' box begins and ends.
+  // The elements accessed with im2col, and the limits of the box of pixels.
   for (const Kind kind : {Kind::kLoad, Kind::kStore}) {
     for (const int lower : {-1, 0, 1}) {
       for (const int upper : {-1, 0, 1}) {

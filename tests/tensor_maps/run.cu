@@ -1,14 +1,14 @@
-// Asks a GPU, silicon or simulated, what it makes of the cases of cases.h.
+// Runs the cases of cases.h on a GPU, silicon or simulated.
 //
-// run generate encode | sizes | nulls | revealing | reductions | faults: such cases, a line each
-// run generate copies COUNT SEED: random ones
-// run record FILE [FIRST [COUNT]]: each line of FILE with the answer
-// run check FILE: whether the answers are those that FILE has
-// run entries: what the runtime says of the driver's functions by name and version
+// run generate encode | sizes | nulls | revealing | reductions | faults: prints cases, one per line
+// run generate copies COUNT SEED: prints random copies
+// run record FILE [FIRST [COUNT]]: prints each line of FILE with the result
+// run check FILE: compares the results with those in FILE
+// run entries: prints the driver's functions that the runtime returns by name and version
 //
-// The answer to an encoding is its CUresult; to a copy, the bytes that it completed on its mbarrier
-// and a hash of all memory that it could have written to. An error of the device ends `record`
-// after the case's line, with exit code 3: begin anew at the next one.
+// The result of an encoding is its CUresult. The result of a copy is the bytes completed on its
+// mbarrier, and a hash of all memory that it could have written. After an error of the device
+// `record` ends behind the case's line with exit status 3: start again at the next line.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/wait.h>
@@ -167,7 +167,7 @@ __device__ void finish_stores() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-// Whether the phase completed.
+// Returns whether the phase completed.
 __device__ bool wait(std::uint32_t barrier) {
   unsigned done = 0;
   for (int i = 0; i < 200 && !done; ++i) {
@@ -237,7 +237,7 @@ __global__ void __cluster_dims__(2)
   run_copy(a, &map, blockIdx.x);
 }
 
-// Every field of a map, as tensormap.replace wants it.
+// Every field of a map, in the form of tensormap.replace.
 struct Fields {
   unsigned long long address = 0, strides[4] = {};
   unsigned rank = 0, box[5] = {}, sizes[5] = {}, steps[5] = {};
@@ -332,7 +332,7 @@ void* entry_point(const char* name) {
   return function;
 }
 
-// Arrays are as long as those of the largest rank, whatever the case's is: the rest is harmless.
+// Arrays have the length for the largest rank: the driver ignores the rest.
 template <class T>
 std::vector<T> padded(std::vector<T> v, T with) {
   v.resize(8, with);
@@ -340,7 +340,7 @@ std::vector<T> padded(std::vector<T> v, T with) {
 }
 
 CUresult encode(const Case& c, void* address, CUtensorMap* map) {
-  // Maps are made in a context, which each process makes for itself.
+  // Encoding needs a context, which each process creates.
   static const bool in_a_context = cudaFree(nullptr) == cudaSuccess;
   if (!in_a_context) std::exit(1);
   static const auto tiled = reinterpret_cast<Tiled>(entry_point("cuTensorMapEncodeTiled"));
@@ -401,7 +401,7 @@ class Device {
         cudaFuncSetAttribute(replace_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
   }
 
-  // "bytes hash", or what went wrong.
+  // Returns "bytes hash", or a description of the error.
   std::string copy(const Case& c, std::uint32_t expect, std::FILE* dump) {
     char* const tensor = buffer_ + kMargin + c.address;
     CUtensorMap map;
@@ -461,7 +461,7 @@ class Device {
     CHECK(cudaMemcpy(after.data(), loads ? static_cast<void*>(window_) : buffer_, after.size() * 8,
                      cudaMemcpyDefault));
     if (dump != nullptr) {
-      // Of loads the window of one block; of stores the tensor's surroundings.
+      // For loads the window of one block; for stores the memory around the tensor.
       std::fwrite(after.data() + (loads ? 0 : kMargin / 8), 1, kWindow / 2, dump);
     }
     char text[80];
@@ -473,7 +473,7 @@ class Device {
 
  private:
   static Fields fields(const Case& c, void* address) {
-    // The order of the types is another one there: PTX ISA, tensormap.replace.
+    // tensormap.replace numbers the types in another order (PTX ISA).
     static constexpr int kTypes[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12};
     Fields f;
     f.address = reinterpret_cast<unsigned long long>(address);
@@ -526,8 +526,8 @@ int record(const char* path, int first, int count) {
   return 0;
 }
 
-// The answer to a case that ends the device's work, from a process of its own. No call of the
-// runtime may have come before.
+// The result of a case that ends the device's work, run in a process of its own. The caller must
+// not have used the runtime.
 std::string answer_of_child(const Case& c) {
   int ends[2];
   if (pipe(ends) != 0) return "no pipe";
@@ -576,7 +576,7 @@ int check(const char* path) {
   return differ != 0 || cases == 0;
 }
 
-// What the runtime says of the driver's functions by name and version.
+// Prints the driver's functions that the runtime returns by name and version.
 int entries() {
   for (const char* name :
        {"cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col", "cuTensorMapEncodeIm2colWide",

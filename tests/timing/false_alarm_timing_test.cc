@@ -1,5 +1,5 @@
-// A kernel against itself, a thousand times over: how often a timing verdict on this very GPU is a
-// false alarm.
+// Compares a kernel with itself, a thousand times: the rate of false alarms of timing verdicts on
+// this GPU.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The histogram's three paths by the number of bins: shared memory of a block, of a cluster, global
-// memory.
+// Times the histogram's three paths by the number of bins: shared memory of a block, of a cluster,
+// and global memory.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ constexpr std::int64_t kElements = 1 << 25;
 
 class HistogramTiming : public Timing {
  protected:
-  // A grid that fills the GPU a few times over: each block clears and adds its bins once.
+  // A grid that fills the GPU a few times: each block clears and adds its bins once.
   kernels::HistogramShape shape() const {
     return {.block = 512, .max_blocks = 8 * device_properties().sms};
   }

@@ -1,4 +1,4 @@
-// Matrix products with operands from global memory against the same through tiles in shared memory.
+// Times matrix products with operands from global memory and through tiles in shared memory.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

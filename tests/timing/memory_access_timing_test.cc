@@ -1,5 +1,5 @@
-// Aligned copies against misaligned and strided ones, and loads through L1 (ca) against loads
-// through L2 alone (cg).
+// Times aligned copies against misaligned and strided ones, and loads cached in L1 (ca) against
+// loads cached in L2 only (cg).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,13 +13,13 @@ using kernels::AccessPattern;
 using kernels::LoadPath;
 using kernels::PatternKind;
 
-constexpr std::int64_t kElements = 1 << 25;  // of 4 bytes, read and written: beyond any L2
+constexpr std::int64_t kElements = 1 << 25;  // 4 bytes each, read and written: larger than any L2
 
 class MemoryAccessTiming : public Timing {
  protected:
   MemoryAccessTiming() = default;
 
-  // b against a, both gathering kElements elements.
+  // Compares b with a; both gather kElements elements.
   SpeedComparison race(const std::string& where, const std::string& a_name, LoadPath a_path,
                        const AccessPattern& a, const std::string& b_name, LoadPath b_path,
                        const AccessPattern& b) {
@@ -56,7 +56,7 @@ TEST_F(MemoryAccessTiming, StridedAgainstAligned) {
     const SpeedComparison c =
         race(fmt::format("stride {}", stride), "aligned", LoadPath::kDefault, kAligned, "strided",
              LoadPath::kDefault, {.kind = PatternKind::kStrided, .factor = stride});
-    // Each request takes `stride` times the sectors, and memory is what the copy waits for.
+    // Each request needs `stride` times the sectors, and memory bandwidth limits the copy.
     EXPECT_EQ(c.speed, Speed::kSlower) << to_text(c);
   }
 }

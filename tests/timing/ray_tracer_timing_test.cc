@@ -1,4 +1,4 @@
-// The ray tracer's spheres in constant memory, a broadcast to each warp, against the same in global
+// Times the ray tracer with spheres in constant memory, a broadcast to each warp, and in global
 // memory.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// The stencil's coefficients in constant memory against the same through the read-only path and
-// from global memory, at 16,777,216 floats, where published measurements on a Kepler K40c compared
-// the first two.
+// Times the stencil's coefficients in constant memory, through the read-only path, and in
+// global memory, for 16,777,216 floats. Published measurements on a Kepler K40c compare the
+// first two.
 #include <gtest/gtest.h>
 
 #include "kernels/stencil.h"
@@ -17,7 +17,7 @@ constexpr kernels::StencilCoefficients kCoefficients = {0, 4.0f / 5, -1.0f / 5, 
 
 class StencilTiming : public Timing {
  protected:
-  // y comes out the same whichever variant computed it; both must have.
+  // y is equal for all variants; each contestant's y is checked.
   Contestant contestant(const std::string& name, StencilVariant variant, const DeviceMemory& x,
                         const DeviceMemory& y) {
     return {name, [variant, &x, &y](cudaStream_t stream) {

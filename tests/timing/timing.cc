@@ -18,7 +18,7 @@ void require(cudaError_t error, const std::string& tried) {
         fmt::format("{}: {}, {}", tried, cudaGetErrorName(error), cudaGetErrorString(error)));
 }
 
-// Numbers in no order, from their index alone.
+// Pseudo-random numbers, each computed from its index only.
 std::uint64_t scramble(std::uint64_t i) { return mix(i + kSplitMixStep); }
 
 void note_duration(const std::string& name, const Estimate& us, std::size_t samples) {

@@ -1,8 +1,7 @@
-// What the timing tests share: device memory, two contestants, and a verdict that is printed and
-// goes to the passport.
+// Common code of the timing tests: device memory, two contestants, and a verdict that is printed
+// and recorded in the passport.
 //
-// A contestant's output is looked at after it was timed, so that what was fast is known to have
-// been right.
+// A contestant's output is checked after its timing, so that only correct results are timed.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,15 +17,15 @@
 
 namespace lockstep::timing {
 
-// Timing is of silicon: on the simulated GPU each test is NOT_APPLICABLE.
+// Timing needs silicon: on the simulated GPU each test is NOT_APPLICABLE.
 class Timing : public ::testing::Test {
  protected:
   void SetUp() override;
 };
 
-// Device memory, for as long as it lives; throws std::runtime_error where there is none. Filled
-// with bytes that are neither all alike nor NaN: 32-bit words of small integers, each with the bits
-// of a float near 1 when `floats`.
+// Device memory, freed by the destructor; the constructor throws std::runtime_error if allocation
+// fails. Filled with varied bytes that contain no NaN: 32-bit words of small integers, each with
+// the bits of a float near 1 if `floats`.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes);
@@ -54,11 +53,11 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-// Floats from 1 to 2, a different one an element, and integers from 0 to `below` - 1 in no order.
+// Distinct floats from 1 to 2, and pseudo-random integers from 0 to `below` - 1.
 std::vector<float> ordinary_floats(std::size_t count);
 std::vector<int> scattered_integers(std::size_t count, int below);
 
-// A launcher's answer as Work wants it.
+// A launcher's status in the form that Work expects: the message.
 inline std::string text(const kernels::LaunchStatus& status) { return status.message; }
 
 struct Contestant {
@@ -66,8 +65,7 @@ struct Contestant {
   Work work;
 };
 
-// Measures b against a, prints and records the verdict and both durations. An error is a failure of
-// the test.
+// Times b against a; prints and records the verdict and both durations. An error fails the test.
 SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b,
                         const TimingRules& rules = {}, const StopwatchRules& stopwatch = {});
 

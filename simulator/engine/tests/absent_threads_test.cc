@@ -1,5 +1,5 @@
-// Barriers that complete without threads which have ended: when it is reported, how severe it is,
-// and which places are named.
+// Barriers that complete although threads of the block have exited: when the check reports it, with
+// which severity, and which source places it names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ struct Case : testing::TwoBuffers {
 };
 
 constexpr std::uint32_t kStrict = check::kAllChecks | check::kStrictBarriers;
-// Threads from 20 on end.
+// Threads from number 20 on exit.
 constexpr const char* kBody =
     "  setp.ge.u32 %p1, %r1, 20;\n  @%p1 bra OUT;\n  bar.sync 0;\n  st.global.u32 [%rd6], "
     "%r1;\nOUT:";
@@ -102,7 +102,7 @@ TEST(AbsentThreads, SeveralWaysOutAreAllNamed) {
   EXPECT_THAT(text(o), HasSubstr(" and " + Case::line(5)));
 }
 
-// The threads that end come last: the barrier waits for them and is released by their end.
+// The exiting threads are scheduled last: the barrier waits for them, and their exit completes it.
 TEST(AbsentThreads, TheLastToEndReleasesTheBarrierAndIsReported) {
   for (const std::uint64_t seed : {0, 1, 2, 3, 4, 5}) {
     for (const bool strict : {false, true}) {
@@ -120,7 +120,7 @@ TEST(AbsentThreads, TheLastToEndReleasesTheBarrierAndIsReported) {
   }
 }
 
-// A block that has no thread left, or never had one more, misses nobody.
+// A block whose threads all arrive, or all exit, has no absent thread.
 TEST(AbsentThreads, AreNoneWhereAllComeOrNobodyDoes) {
   Case c(kStrict);
   EXPECT_TRUE(
@@ -133,7 +133,7 @@ TEST(AbsentThreads, AreNoneWhereAllComeOrNobodyDoes) {
 }
 
 TEST(AbsentThreads, ABlockBeginsWithNone) {
-  // Blocks serve again: what ended in one is forgotten in the next.
+  // Simulated blocks are reused: exits of one block must not count in the next.
   Case c(kStrict);
   const Outcome o = c.run(
       "  mov.u32 %r4, %ctaid.x;\n  setp.ne.u32 %p1, %r4, 0;\n  @%p1 bra ALL;\n  exit;\nALL:\n  "
@@ -156,8 +156,7 @@ TEST(AbsentThreads, OfACountOnlyTheWarpsThatCome) {
       << "PTX waits for those that have not ended";
 }
 
-// Lanes that arrive wait for those of their warp that have not ended: when these end, the warp has
-// arrived.
+// Lanes that arrive wait for the other lanes of their warp. When those exit, the warp has arrived.
 TEST(AbsentThreads, AWarpArrivesWhenTheLanesThatAreMissingEnd) {
   const std::string body =
       "  setp.ge.u32 %p1, %r1, 32;\n  @%p1 bra WAIT;\n  setp.ge.u32 %p2, %r1, 16;\n  @%p2 bra "

@@ -1,4 +1,4 @@
-// st.async and red.async: within a block and between the blocks of a cluster.
+// st.async and red.async, within a block and between blocks of a cluster.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,10 +21,10 @@ using testing::text;
 
 // Thread t of block r has eight words, 100 r + 3 t + n, at `tile`. `body` may use:
 // - %r2: the address of the same words in the next block of the cluster;
-// - %r3: the address of that block's object, which expects one arrival and `bytes` bytes;
+// - %r3: the address of that block's mbarrier, which expects one arrival and `bytes` bytes;
 // - w0 to w3 (pairs: v0, v1): the thread's own words.
 //
-// Then each block waits, and every thread stores the eight words that it has now.
+// After `body` each block waits, and every thread stores its current eight words.
 std::string kernel(const std::string& body, int bytes, bool waits = true) {
   return R"(.version 8.3
 .target sm_90
@@ -84,7 +84,8 @@ WAIT:
 
 using Words = std::vector<std::uint32_t>;
 
-// What thread t of block r begins with, and the registers of the thread that sends to it.
+// Applies the operation to `there`, the initial words of thread t of block r, with the registers of
+// the sending thread.
 using Change = std::function<void(Words& there, std::uint32_t w0)>;
 
 void expect(const std::string& instruction, int bytes, const Change& change) {
@@ -148,7 +149,7 @@ TEST(AsyncStore, BytesComeWithThePhase) {
   });
   expect(store + ".b32 [%r2+4], {w0}, [%r3];", 4,
          [](Words& there, std::uint32_t w0) { there[1] = w0; });
-  // Generic addresses.
+  // The form with generic addresses.
   expect(
       "cvt.u64.u32 %rd3, %r2; cvta.shared::cluster.u64 %rd3, %rd3; cvt.u64.u32 %rd4, %r3; "
       "cvta.shared::cluster.u64 %rd4, %rd4;\n"
@@ -207,7 +208,7 @@ Outcome run(const std::string& body, int bytes, bool waits) {
   return gpu.launch("k", 1, 32, gpu.unwritten(32 * 32));
 }
 
-// One thread, with r0 = 7, d0 = 2^32 + 7 and h0 = 7, that has stored 2^40 + 5 to a word of `out`.
+// One thread with r0 = 7, d0 = 2^32 + 7 and h0 = 7; it has stored 2^40 + 5 to `out`.
 std::uint64_t of_global(const std::string& instruction) {
   Machine gpu;
   gpu.config.compute_capability = 100;
@@ -258,7 +259,7 @@ TEST(AsyncStore, ToGlobalMemory) {
   }
 }
 
-// Block 0 stores data and then a flag, for which block 1 waits before it reads the data.
+// Block 0 stores data and then a flag; block 1 waits for the flag and reads the data.
 TEST(AsyncStore, ReleasesWhatCameBefore) {
   const std::string data = "st.global.u32 [d1], 9;\n",
                     flag = "st.async.release.gpu.global.u32 [d1+4], r0;\n";

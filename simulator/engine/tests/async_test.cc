@@ -1,4 +1,4 @@
-// cp.async, cp.async.bulk and mbarrier objects: what they do, and what misuse of them is found.
+// cp.async, cp.async.bulk and mbarrier objects: results, and findings for their misuse.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// One kernel with an input, an output and 1024 bytes of shared memory, `tile`. r0 is the thread; d0
-// and d1 are its input and output address (16 bytes a thread). s0 is the address of its 16 bytes of
-// `tile`. b0 is the address of `bar`, which has room for four mbarriers.
+// A kernel with an input, an output and 1024 bytes of shared memory, `tile`. r0 is the thread; d0
+// and d1 are the addresses of its 16 bytes of input and output; s0 is the address of its 16 bytes
+// of `tile`. b0 is the address of `bar`, with room for four mbarriers.
 std::string kernel(const std::string& body) {
   return R"(
 .visible .entry k(.param .u64 in, .param .u64 out)
@@ -48,7 +48,7 @@ class Async : public ::testing::Test {
     return gpu.launch("k", blocks, threads, in, out);
   }
   std::vector<std::uint32_t> result(std::size_t n) { return gpu.fetch<std::uint32_t>(out, n); }
-  // The outcome has exactly one finding, of this kind.
+  // Expects exactly one finding, of this kind.
   void expect_finding(const Outcome& o, Kind kind, const std::string& words) {
     ASSERT_EQ(o.findings.size(), 1u) << text(o);
     EXPECT_EQ(o.findings[0].kind, kind) << text(o);
@@ -91,7 +91,7 @@ TEST_F(Async, CopiesOfEverySizeAndOffset) {
 }
 
 TEST_F(Async, WhatASourceLacksIsZero) {
-  // Thread t reads t % 17 bytes of its source.
+  // Thread t copies t % 17 bytes of its source.
   expect_clean(run(std::string("rem.u32 r1, r0, 17;\ncp.async.cg.shared.global [s0], [d0], 16, "
                                "r1;\ncp.async.wait_all;\n") +
                    kStoreFour));
@@ -140,7 +140,7 @@ TEST_F(Async, WhatIsNotCommittedIsNotWaitedFor) {
 }
 
 TEST_F(Async, OtherThreadsNeedABarrierAfterTheWait) {
-  // Thread t reads what thread 63 - t has copied.
+  // Thread t reads the bytes that thread 63 - t has copied.
   const std::string copy = "cp.async.cg.shared.global [s0], [d0], 16;\ncp.async.wait_all;\n",
                     barrier = "bar.sync 0;\n";
   const std::string read =
@@ -148,7 +148,7 @@ TEST_F(Async, OtherThreadsNeedABarrierAfterTheWait) {
   expect_clean(run(copy + barrier + read, 64));
   EXPECT_EQ(result(1)[0], values[63 * 4]);
   expect_finding(run(copy + read, 64), Kind::kRace, "");
-  // A barrier before the wait orders the issue only.
+  // A barrier before the wait orders only the issue of the copy.
   expect_finding(
       run("cp.async.cg.shared.global [s0], [d0], 16;\nbar.sync 0;\ncp.async.wait_all;\n" + read,
           64),
@@ -165,8 +165,8 @@ TEST_F(Async, ACopyOverWhatOthersStillReadIsARace) {
   expect_finding(run(fill + copy, 64), Kind::kRace, "");
 }
 
-// As with stores: threads that bring the same bytes to one place do no harm today. What they bring
-// is compared, not where it comes from, and with copies that are still under way.
+// Copies of several threads that write equal bytes to one place are information, as with stores.
+// The check compares the copied values, not their sources, also for pending copies.
 TEST_F(Async, CopiesThatBringTheSameAreInformation) {
   const auto severity = [&](const std::string& copies) {
     const Outcome o = run(copies +
@@ -185,17 +185,17 @@ TEST_F(Async, CopiesThatBringTheSameAreInformation) {
   EXPECT_EQ(severity(first + copy), check::Severity::kInformation);
   EXPECT_EQ(result(1)[0], 1000u);
   EXPECT_EQ(severity(own + copy), check::Severity::kError);
-  // Both warps bring their own word, the same one to all lanes.
+  // Each warp copies its own word; all lanes of a warp copy the same word.
   EXPECT_EQ(severity("shr.u32 r1, r0, 5;\nmad.wide.u32 d4, r1, 16, d2;\n" + copy),
             check::Severity::kError);
-  // The second copies of all bring another word than the first ones of others.
+  // The second copies of all threads write another word than the first copies of others.
   EXPECT_EQ(severity(first + copy + "add.u64 d4, d2, 16;\n" + copy), check::Severity::kError);
-  // Half of the bytes are others'.
+  // Half of the bytes overlap with copies of others.
   EXPECT_EQ(severity("and.b32 r1, r0, 1;\nmad.lo.u32 s1, r1, 4, s1;\nmov.u64 d4, d2;\n"
                      "cp.async.ca.shared.global [s1], [d4], 4;\nmov.u32 s1, tile;\n"
                      "cp.async.ca.shared.global [s1], [d4], 8;\n"),
             check::Severity::kError);
-  // A store is no copy.
+  // A store of equal bytes is not a copy.
   EXPECT_EQ(severity("st.shared.u32 [s1], 1000;\n" + first + copy), check::Severity::kError);
 }
 
@@ -253,7 +253,7 @@ TEST_F(Async, APhaseOrdersWhoArrivesBeforeWhoWaits) {
 }
 
 TEST_F(Async, TestWaitAnswersAtOnce) {
-  // Thread 0 asks before and after its own arrival, which is the only one.
+  // Thread 0 tests the phase before and after the only arrival, its own.
   expect_clean(
       run("mov.u32 r5, 0;\n@!p0 bra E;\nmbarrier.init.shared.b64 [b0], "
           "1;\nmbarrier.test_wait.parity.shared.b64 p1, [b0], 0;\nselp.u32 r4, 1, 0, p1;\n"
@@ -296,7 +296,7 @@ TEST_F(Async, UseBeforeInitialisationIsFound) {
   expect_finding(run("@p0 mbarrier.init.shared.b64 [b0], 1;\n@p0 mbarrier.inval.shared.b64 "
                      "[b0];\n@p0 mbarrier.arrive.shared.b64 _, [b0];\n"),
                  Kind::kMbarrierMisuse, "is not initialised");
-  // Nothing orders the other warp's arrival after the initialisation.
+  // The other warp's arrival is not ordered after the initialisation.
   expect_finding(
       run("@p0 mbarrier.init.shared.b64 [b0], 64;\nmbarrier.arrive.shared.b64 _, [b0];\n", 64),
       Kind::kRace, "'bar'");
@@ -328,8 +328,8 @@ TEST_F(Async, AnObjectIsInitialisedOnceAndBelongsToItsOperations) {
 }
 
 TEST_F(Async, InvalidationUnderWaitersIsFound) {
-  // The second warp comes last to the barrier and goes on to its wait before the first one has its
-  // turn.
+  // The second warp is the last at the barrier and waits on the mbarrier before the first warp runs
+  // again.
   expect_finding(run("@p0 mbarrier.init.shared.b64 [b0], 1;\nbar.sync 0;\n@p0 "
                      "mbarrier.inval.shared.b64 [b0];\nsetp.lt.u32 p3, r0, 32;\n@p3 bra E;\n" +
                          std::string(kWaitParity0) + "E:\n",
@@ -345,7 +345,7 @@ TEST_F(Async, AMissingArrivalIsADeadlockThatSaysSo) {
 }
 
 TEST_F(Async, TryWaitGivesUpWhenNothingElseCanRun) {
-  // A program that asks three times and then goes on.
+  // A program that tests three times and then continues.
   expect_clean(
       run("@p0 mbarrier.init.shared.b64 [b0], 33;\nbar.sync 0;\nmov.u32 r2, 0;\nL: "
           "mbarrier.try_wait.parity.shared.b64 p1, [b0], 0;\nadd.u32 r2, r2, 1;\n"
@@ -375,7 +375,7 @@ TEST_F(Async, CopiesThatArriveAtAnMbarrier) {
   expect_clean(run(body + kWaitParity0 + read, 64));
   EXPECT_EQ(result(1)[0], values[63 * 4]);
   expect_finding(run(body + kStoreFour, 64), Kind::kRace, "on its way");
-  // With the increment the phase needs arrivals of its own.
+  // The increment makes the phase wait for one more arrival.
   expect_clean(
       run(std::string(kInit64) +
               "cp.async.cg.shared.global [s0], [d0], 16;\ncp.async.mbarrier.arrive.shared.b64 "
@@ -387,7 +387,7 @@ TEST_F(Async, CopiesThatArriveAtAnMbarrier) {
 // ---- bulk copies
 // -------------------------------------------------------------------------------------------------
 
-// Thread 0 fetches 512 bytes.
+// Thread 0 copies 512 bytes.
 constexpr char kFetch[] =
     "@p0 mbarrier.init.shared.b64 [b0], 1;\nfence.mbarrier_init.release.cluster;\nbar.sync "
     "0;\n@!p0 bra F;\n"
@@ -449,7 +449,7 @@ TEST_F(Async, BulkStoresReachGlobalMemory) {
   };
   expect_overwritten(fill + "st.shared.u32 [s1+64], 99;\ncp.async.bulk.wait_group.read 0;\nE:\n",
                      0);
-  // By another thread, which a barrier orders after the thread that issued the copy, and not after
+  // The store of another thread, which a barrier orders after the issue of the copy but not after
   // the copy.
   const std::string later =
       "E:\nbar.sync 0;\nsetp.eq.u32 p2, r0, 9;\n@p2 st.shared.u32 [s1+64], 99;\nbar.sync 0;\n@!p0 "
@@ -465,7 +465,7 @@ JUDGES(Async, ThePartsOfAClusterCopyAndArriveAtOneAnother,
        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
        "mbarrier.arrive.release.cluster.shared::cluster.b64");
 TEST_F(Async, ThePartsOfAClusterCopyAndArriveAtOneAnother) {
-  // Rank 0 sends its tile to rank 1, whose mbarrier counts the bytes and an arrival from rank 0.
+  // Rank 0 copies its tile to rank 1, whose mbarrier expects the bytes and an arrival of rank 0.
   gpu.config.cluster = {2, 1, 1};
   const std::string body =
       "mov.u32 r9, %cluster_ctarank;\n@p0 mbarrier.init.shared.b64 [b0], 2;\nadd.u32 r2, r0, "
@@ -481,8 +481,8 @@ TEST_F(Async, ThePartsOfAClusterCopyAndArriveAtOneAnother) {
       std::string(kWaitParity0) +
       "ld.shared.u32 r4, [s0];\nst.global.u32 [d1], r4;\nD: "
       "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
-  // The tile of rank 1 was written by its own threads before: that they are done is what the
-  // cluster's barrier says.
+  // Threads of rank 1 wrote its tile before. The cluster's barrier orders the copy after those
+  // writes.
   const Outcome o = run(body, 32, 2);
   expect_clean(o);
   const auto r = result(128);

@@ -1,5 +1,5 @@
-// Atomics of every type: what they leave behind and what they return, one lane at a time and when
-// lanes meet.
+// Atomics of every type: memory afterwards and returned values, for single lanes and for lanes on
+// one address.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ using check::Kind;
 using testing::Machine;
 using testing::text;
 
-// Each thread performs `instruction` on its own 32 bytes at d0; its operands are at d1, and what it
-// returns goes to d2.
+// Each thread executes `instruction` on its own 32 bytes at d0, with operands from d1, and stores
+// the returned values to d2.
 std::vector<std::uint32_t> perform(const std::string& instruction,
                                    const std::vector<std::uint32_t>& memory,
                                    const std::vector<std::uint32_t>& operand,
@@ -72,7 +72,7 @@ st.global.v4.b32 [d2], {r21, r22, r23, r24};
   return gpu.fetch<std::uint32_t>(cells, memory.size());
 }
 
-// Results of r21.. that an instruction does not write.
+// Clears r21 to r24, which some instructions do not write.
 constexpr char kNone[] = "mov.b32 r21, 0;\nmov.b32 r22, 0;\nmov.b32 r23, 0;\nmov.b32 r24, 0;\n";
 
 double half_value(std::uint16_t h, bool brain) {
@@ -83,7 +83,7 @@ double half_value(std::uint16_t h, bool brain) {
                                                 (exponent ? exponent : 1) - bias - fraction_bits);
   return h & 0x8000 ? -v : v;
 }
-// To nearest even, by search: the format has few values.
+// Rounds to nearest even by searching all values of the format.
 std::uint16_t half_nearest(double v, bool brain) {
   if (v != v) return 0x7fff;
   const std::uint16_t infinity = brain ? 0x7f80 : 0x7c00, sign = std::signbit(v) ? 0x8000 : 0;
@@ -93,7 +93,7 @@ std::uint16_t half_nearest(double v, bool brain) {
     const auto middle = static_cast<std::uint16_t>((low + high) / 2);
     (half_value(middle, brain) <= m ? low : high) = middle;
   }
-  // Infinity stands for the number that would follow the largest.
+  // Infinity stands for the number after the largest finite one.
   const double below = half_value(low, brain),
                above = high == infinity
                            ? 2 * half_value(infinity - 1, brain) - half_value(infinity - 2, brain)
@@ -113,7 +113,8 @@ JUDGES(HalfAtomics, AddMinimumAndMaximumOfEveryElement, "atom.global.add.noftz.v
 TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
   for (const bool brain : {false, true}) {
     for (const std::string op : {"add", "min", "max"}) {
-      // Thread t: element e of its vector of eight is special t, the operand special t + 5 e.
+      // Thread t: element e of its vector of eight is special value t, the operand is special value
+      // t + 5 e.
       std::vector<std::uint32_t> memory(32 * 8), operand(32 * 8);
       auto put = [](std::vector<std::uint32_t>& v, std::size_t t, std::size_t e, std::uint16_t h) {
         reinterpret_cast<std::uint16_t*>(&v[t * 8])[e] = h;
@@ -179,31 +180,30 @@ TEST(HalfAtomics, SinglesPairsAndRedInEveryMemory) {
       0x42004000u);
 }
 
-// Operands and results of f32 additions in global memory that are subnormal count as zeros of their
-// sign; in shared memory they count as themselves (9.7.13.5). An H100 gave each of these.
+// f32 additions in global memory flush subnormal operands and results to zeros of their sign; in
+// shared memory they keep them (9.7.13.5). The values are those of an H100.
 TEST(FloatAtomics, AddSubnormalNumbersInSharedMemoryAlone) {
   struct Sum {
     std::uint32_t memory, operand, in_global, in_shared;
   };
-  const std::vector<Sum> sums = {
-      // Of normal numbers, with a subnormal sum.
-      {0x00c00000, 0x80800000, 0x00000000, 0x00400000},
-      {0x00800000, 0x80a00000, 0x80000000, 0x80200000},
-      {0x80c00000, 0x00800000, 0x80000000, 0x80400000},
-      {0x80c00000, 0x00a00000, 0x80000000, 0x80200000},
-      // Of subnormal numbers, with a normal sum and with a subnormal one.
-      {0x00400000, 0x00400000, 0x00000000, 0x00800000},
-      {0x00400000, 0x00200000, 0x00000000, 0x00600000},
-      {0x00000001, 0x00000001, 0x00000000, 0x00000002},
-      {0x80000001, 0x00000001, 0x00000000, 0x00000000},
-      // Of one of each.
-      {0x00800000, 0x80400000, 0x00800000, 0x00400000},
-      {0x00c00000, 0x80400000, 0x00c00000, 0x00800000},
-      {0x00800000, 0x00000001, 0x00800000, 0x00800001},
-      {0x80000000, 0x80000001, 0x80000000, 0x80000001},
-      // Of zeros.
-      {0x00000000, 0x80000000, 0x00000000, 0x00000000},
-      {0x80000000, 0x80000000, 0x80000000, 0x80000000}};
+  const std::vector<Sum> sums = {// Normal operands with a subnormal sum.
+                                 {0x00c00000, 0x80800000, 0x00000000, 0x00400000},
+                                 {0x00800000, 0x80a00000, 0x80000000, 0x80200000},
+                                 {0x80c00000, 0x00800000, 0x80000000, 0x80400000},
+                                 {0x80c00000, 0x00a00000, 0x80000000, 0x80200000},
+                                 // Subnormal operands with a normal sum, and with a subnormal sum.
+                                 {0x00400000, 0x00400000, 0x00000000, 0x00800000},
+                                 {0x00400000, 0x00200000, 0x00000000, 0x00600000},
+                                 {0x00000001, 0x00000001, 0x00000000, 0x00000002},
+                                 {0x80000001, 0x00000001, 0x00000000, 0x00000000},
+                                 // One normal and one subnormal operand.
+                                 {0x00800000, 0x80400000, 0x00800000, 0x00400000},
+                                 {0x00c00000, 0x80400000, 0x00c00000, 0x00800000},
+                                 {0x00800000, 0x00000001, 0x00800000, 0x00800001},
+                                 {0x80000000, 0x80000001, 0x80000000, 0x80000001},
+                                 // Zeros.
+                                 {0x00000000, 0x80000000, 0x00000000, 0x00000000},
+                                 {0x80000000, 0x80000000, 0x80000000, 0x80000000}};
   std::vector<std::uint32_t> memory(sums.size() * 8), operand(sums.size() * 8);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     for (std::size_t e = 0; e < 4; ++e) {
@@ -280,7 +280,7 @@ TEST(WideAtomics, ExchangeAndCompareSixteenBytes) {
   EXPECT_EQ(after, memory);
 }
 
-// Lanes, warps and blocks on few cells: no update is lost, whatever host threads run them.
+// Many lanes, warps and blocks update few cells: no update is lost for any number of host threads.
 TEST(Atomics, NoUpdateIsLost) {
   Machine gpu;
   gpu.config.host_threads = 4;
@@ -313,18 +313,18 @@ ret;
 )");
   const auto cells = gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(16));
   gpu.config.checks =
-      check::kAllChecks & ~check::kRaces;  // the volatile load of what others exchange
+      check::kAllChecks & ~check::kRaces;  // the volatile load races with the exchanges
   const Outcome o = gpu.launch("k", 16, 64, cells);
   EXPECT_TRUE(o.findings.empty()) << text(o);
   const auto r = gpu.fetch<std::uint32_t>(cells, 16);
-  EXPECT_EQ(r[0], 0x04006400u);  // 1024 and 1024 times the smallest subnormal
+  EXPECT_EQ(r[0], 0x04006400u);  // 1024, and 1024 times the smallest subnormal
   EXPECT_EQ(r[4], 0x44800000u);
   EXPECT_EQ(r[5], 0x44800000u);
   EXPECT_EQ(r[8], 1024u);
   EXPECT_EQ(r[10], 2048u);
 }
 
-// What a program races on has one of the values that were stored, and is no race of the simulator.
+// Blocks that race read only values that were stored; the simulator itself has no data race.
 TEST(GlobalMemory, BlocksThatRaceTearNoElement) {
   Machine gpu;
   gpu.config.host_threads = 4;

@@ -1,5 +1,5 @@
-// Words with only some bits written: unwritten bits are followed one by one, through registers and
-// memories.
+// Words of which only some bits are written: the engine tracks unwritten bits one by one, through
+// registers and memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ constexpr std::uint32_t kGarbage[] = {0,          0xffffffff, 0xa55a3cc3,
 constexpr std::uint32_t kMasks[] = {0xf8,       0x7,        0xffff,     0x10,
                                     0xfffffff0, 0x00ff00f0, 0x80000000, 0x7fffffff};
 
-// A thread assigns the bits `mask` of a fresh word in `memory`, as compilers do; `use` makes %r2 of
-// the word %r1 (%rd1: the fresh two words, %h1: the low half).
+// A thread assigns the bits `mask` of a fresh word in `memory`, as compilers assign bit fields.
+// `use` computes %r2 from the word %r1 (%rd1: two fresh words; %h1: the low half).
 struct Fields {
   Machine gpu;
 
@@ -58,15 +58,15 @@ struct Fields {
              ";\n  ld." + space + ".u16 %h1, " + of + ";\n" + use +
              "\n  add.u32 %r2, %r2, 1;\n  st.global.u32 [%rd8], %r2;\n  ret;\n}\n");
   }
-  // With fresh global memory that holds `garbage`.
+  // Runs the kernel with fresh global memory that holds `garbage`.
   Outcome run(std::uint32_t mask, std::uint32_t garbage, std::uint32_t* result = nullptr) {
     const memory::Address in = gpu.unwritten(8), out = gpu.unwritten(4);
     const std::uint32_t words[2] = {garbage, ~garbage};
     std::memcpy(gpu.memory.host(*gpu.memory.find(in), in), words, sizeof words);
     const Outcome o = gpu.launch("k", 1, 1, in, out, mask);
     if (result != nullptr) {
-      // Without checks and to the end. The memory is as it was: what the kernel stores there
-      // depends on nothing else.
+      // Runs without checks, so that the kernel always completes. The memory is unchanged: the
+      // stored values depend on no other state.
       const std::uint32_t checks = std::exchange(gpu.config.checks, 0);
       std::memcpy(gpu.memory.host(*gpu.memory.find(in), in), words, sizeof words);
       gpu.launch("k", 1, 1, in, out, mask);
@@ -79,7 +79,7 @@ struct Fields {
   }
 };
 
-// Whatever bits are missing: it is a finding exactly when they change the result.
+// Unwritten bits must cause a finding exactly if they change the result.
 TEST(BitFields, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
   const char* const uses[] = {
       "mov.u32 %r2, %r1;",
@@ -141,7 +141,7 @@ TEST(BitFields, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
   }
 }
 
-// In every memory, and with the ways in which compilers assign a field.
+// In every memory, and for each instruction sequence by which compilers assign a field.
 TEST(BitFields, AreAssignedInEveryMemory) {
   for (const std::string space : {"global", "shared", "local"}) {
     const std::string of = space == "global" ? "[%rd7]" : "[s]",
@@ -198,7 +198,7 @@ TEST(BitFields, TravelThroughVectorsShufflesAndFunctions) {
   }
 }
 
-// Another launch, and a copy of the memory.
+// A later launch, and a copy of the memory.
 TEST(BitFields, StayInMemoryFromLaunchToLaunch) {
   Machine gpu;
   gpu.load(R"(
@@ -237,7 +237,7 @@ OUT:
       << "nothing of it counts as written any more";
 }
 
-// A block's shared memory and a function's local variables begin anew.
+// Shared memory of a block and local variables of a function start unwritten again.
 TEST(BitFields, AreForgottenWithTheirMemory) {
   Machine gpu;
   gpu.load(R"(
@@ -265,7 +265,7 @@ OUT:
   EXPECT_EQ(o.findings[0].access.block.x, 1u);
 }
 
-// What the host finds when it copies memory: see Outcome::unwritten_stores.
+// The unwritten values that the host reads when it copies memory: see Outcome::unwritten_stores.
 TEST(BitFields, AStoreOfAMaskedValueElsewhereIsRememberedAndAnAssignmentIsNot) {
   const auto stores = [](const std::string& use) {
     Fields fields;

@@ -1,6 +1,6 @@
-// cp.reduce.async.bulk: every operation and type against integers, and numbers that are rounded
-// once. An H100 gave the same for each form to global memory, on 16 times 4,096 bytes of random and
-// special values. For forms to shared memory it gave the digests below.
+// cp.reduce.async.bulk: every operation and type, compared with integers and with values rounded
+// once. An H100 had the same results for each form to global memory, on 16 times 4,096 bytes of
+// random and special values. For forms to shared memory the digests below are those of the H100.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ using testing::text;
 
 constexpr std::uint32_t kThreads = 64, kBytes = 16 * kThreads;
 
-// k(in, out): the threads' 16 bytes of `in` lie in `tile`; then `body`, with the addresses %r2 of
-// the tile and %rd2 of `out`, and %p1 for thread 0.
+// k(in, out): the threads' 16 bytes of `in` are in `tile`; then `body`, with the tile's address in
+// %r2, that of `out` in %rd2, and %p1 true for thread 0.
 std::string kernel(const std::string& body) {
   return R"(.version 8.0
 .target sm_90
@@ -58,7 +58,7 @@ std::string copy(const std::string& operation) {
 }
 
 using Bits = std::uint64_t;
-// What becomes of `old` when `value` comes.
+// Returns the new value of an element: the operation on `old` and `value`.
 using Reference = std::function<Bits(Bits old, Bits value)>;
 
 class BulkReduction : public ::testing::Test {
@@ -70,8 +70,8 @@ class BulkReduction : public ::testing::Test {
     out_ = gpu_.buffer(out, "out");
     return gpu_.launch("k", 1, kThreads, in_, out_);
   }
-  // The operation on elements of `size` bytes: random bits, small numbers, and what is special in
-  // the format, if they have one.
+  // The operation on elements of `size` bytes: random bits, small numbers, and the special values
+  // of the format, if any.
   void expect(const std::string& operation, std::size_t size, const Format* format,
               const Reference& reference) {
     std::uint64_t state = std::hash<std::string>()(operation);
@@ -153,7 +153,7 @@ TEST_F(BulkReduction, OfNumbers) {
           exact::Direction::kNearestEven);
     };
   };
-  // A number wins against a NaN; -0 is less than +0.
+  // A number wins over a NaN; -0 is less than +0.
   const auto least = [](const Format& f, bool most) {
     return [&f, most](Bits a, Bits b) {
       const auto is_nan = [&](Bits v) { return exact::decode(v, f).is_nan(); };
@@ -174,8 +174,8 @@ TEST_F(BulkReduction, OfNumbers) {
   expect("max.f16", 2, &exact::kF16, least(exact::kF16, true));
   expect("min.bf16", 2, &exact::kBF16, least(exact::kBF16, false));
   expect("max.bf16", 2, &exact::kBF16, least(exact::kBF16, true));
-  // Which of two NaNs an f64 operation hands on is the table's business (docs/journal/silicon.md);
-  // of one, that one.
+  // docs/journal/silicon.md says which of two NaNs an f64 operation returns. A single NaN is
+  // returned itself.
   expect("add.f64", 8, nullptr, [](Bits a, Bits b) {
     const double r = std::bit_cast<double>(a) + std::bit_cast<double>(b);
     return std::bit_cast<Bits>(r);
@@ -198,14 +198,14 @@ TEST_F(BulkReduction, IsCheckedAsACopyAndAsAnAtomic) {
                  "16");
   expect_finding(kFence + "add.u64 %rd2, %rd2, 16;\n" + copy("add.u32") + kWait, Kind::kOutOfBounds,
                  "'out'");
-  // Memory that nobody has written has nothing to add to.
+  // A reduction to unwritten memory has no defined operand.
   gpu_.load_text(kernel(kFence + copy("add.u32") + kWait));
   const Outcome o =
       gpu_.launch("k", 1, kThreads, gpu_.buffer(ones, "in"), gpu_.unwritten(kBytes, "out"));
   ASSERT_FALSE(o.findings.empty());
   EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised) << text(o);
   EXPECT_THAT(o.findings[0].where, HasSubstr("the memory it changes was never written"));
-  // Atomics of other threads are no race.
+  // Atomics of other threads do not race with the reduction.
   EXPECT_TRUE(run(kFence + copy("add.u32") + kWait + "red.global.add.u32 [%rd2], 1;\n", ones, ones)
                   .findings.empty());
 }
@@ -213,9 +213,10 @@ TEST_F(BulkReduction, IsCheckedAsACopyAndAsAnAtomic) {
 // ---- to the shared memory of a cluster's block
 // ------------------------------------------------------------------------
 
-// Clusters of two blocks. The tile of rank 0 is 4,096 bytes of `in`, `sum` of rank 1 as many of
-// `out`; %r5 and %r6 are `sum` and the mbarrier of rank 1, %p1 is thread 0. Rank 0 goes through
-// `send`, rank 1 through `receive` and writes its sum to `out`. An H100 was given these very lines.
+// Clusters of two blocks. The tile of rank 0 holds 4,096 bytes of `in`; `sum` of rank 1 holds as
+// many bytes of `out`. %r5 and %r6 are the addresses of `sum` and the mbarrier of rank 1; %p1 is
+// true for thread 0. Rank 0 executes `send`. Rank 1 executes `receive` and writes its sum to `out`.
+// An H100 ran these kernels unchanged.
 constexpr std::uint32_t kClusters = 16, kSent = 4096, kSenders = 256;
 std::string cluster_kernel(const std::string& fence, const std::string& send,
                            const std::string& receive) {
@@ -299,7 +300,7 @@ class ClusterReduction : public ::testing::Test {
     return gpu_.fetch<std::uint8_t>(out_, bytes);
   }
 
-  // Numbers as the H100 had them: random bits, small ones, the least and the largest, equal pairs.
+  // The inputs of the H100 run: random bits, small numbers, extremes, equal pairs.
   void expect(const std::string& operation, std::size_t size, std::uint64_t of_h100,
               const Reference& reference) {
     std::uint64_t state = 0;
@@ -336,7 +337,7 @@ class ClusterReduction : public ::testing::Test {
     EXPECT_EQ(digest, of_h100) << operation << std::hex << ": " << digest;
   }
 
-  // The first finding of a kernel on ones.
+  // Expects this first finding of a kernel on ones.
   void expect_finding(const std::string& text_of_kernel, Kind kind, const std::string& words) {
     const std::vector<std::uint8_t> ones(kSent, 1);
     const Outcome o = run(text_of_kernel, ones, ones);
@@ -344,7 +345,7 @@ class ClusterReduction : public ::testing::Test {
     EXPECT_EQ(o.findings[0].kind, kind) << text(o);
     EXPECT_THAT(o.findings[0].to_string(), HasSubstr(words));
   }
-  // Every byte of the sum of ones.
+  // Expects every byte of the sum of ones to be `sum`.
   void expect_sum(const std::string& text_of_kernel, std::uint8_t sum) {
     const std::vector<std::uint8_t> ones(kSent, 1);
     const Outcome o = run(text_of_kernel, ones, ones);
@@ -386,7 +387,7 @@ TEST_F(ClusterReduction, ComesWithItsPhase) {
   const std::string expect_only = "  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 4096;\n";
   expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), expect_only), Kind::kRace,
                  "cp.reduce.async.bulk");
-  // An atomic goes by another proxy: nothing but the wait orders it after the reduction.
+  // The atomic uses the generic proxy: only the wait orders it after the reduction.
   expect_finding(cluster_kernel(kFenceAsync, send("add.u32"),
                                 expect_only + "  red.shared.add.u32 [%r7], 1;\n"),
                  Kind::kRace, "");
@@ -400,7 +401,7 @@ TEST_F(ClusterReduction, SeveralMayBeUnderWayToOnePlace) {
   std::string twice = kReceive;
   twice.replace(twice.find("4096"), 4, "8192");
   expect_sum(cluster_kernel(kFenceAsync, send("add.u32") + send("add.u32"), twice), 3);
-  // Two phases of two objects: each brings its own.
+  // Two phases of two mbarriers; each completes its own reduction.
   const std::string both =
       kReceive +
       std::string(
@@ -439,7 +440,7 @@ TEST_F(ClusterReduction, BlocksAddToOnePlace) {
 TEST_F(ClusterReduction, WantsAFenceOnBothSides) {
   expect_finding(cluster_kernel("", send("add.u32"), kReceive), Kind::kMissingProxyFence,
                  "fence.proxy.async");
-  // The source comes by a copy, and needs none; what it is added to was stored.
+  // The source is written by a copy and needs no fence; the destination was stored.
   const std::string fetch =
       "  mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 4096;\n"
       "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 4096, "
@@ -469,7 +470,7 @@ TEST_F(ClusterReduction, IsCheckedAsACopy) {
   expect_finding(cluster_kernel(kFenceAsync, send("add.u32"),
                                 "  st.shared.u32 [%r7], 5;\n" + std::string(kReceive)),
                  Kind::kRace, "cp.reduce.async.bulk");
-  // Nobody wrote what it adds to, or three bytes of an element that it adds.
+  // The destination is unwritten, or three bytes of a source element are.
   std::string k = of(send("add.u32"));
   k.insert(k.find("st.shared.v4.u32"), "@!%p2 ");
   expect_finding(k, Kind::kUninitialised, "the memory it changes was never written");

@@ -1,4 +1,4 @@
-// st.bulk: zeros in shared memory.
+// st.bulk: stores zeros to shared memory.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,8 +13,8 @@ using check::Kind;
 using testing::Machine;
 using testing::text;
 
-// One warp; lane 0 executes `body` on 1024 bytes of shared memory that hold 7s (d1 generic, s0 and
-// s1 its addresses); then `out` gets them.
+// One warp; lane 0 executes `body` on 1024 bytes of shared memory filled with 7 (d1: the generic
+// address; s0 and s1: shared addresses); the bytes are then copied to `out`.
 struct Result {
   Outcome outcome;
   std::vector<std::uint32_t> words;

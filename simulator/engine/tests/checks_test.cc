@@ -1,5 +1,5 @@
-// Every checker in both directions: what must be reported, with its kind, line and thread, and the
-// twin that must not.
+// Every checker in both directions: kernels that must have a finding of a given kind, line and
+// thread, and their correct twins, which must have none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST(Bounds, AnAccessThatStraddlesTheEnd) {
 }
 TEST(Bounds, ANeighbouringAllocationIsNotReached) {
   Case c;
-  // Whatever lies at a great distance, it is not x.
+  // The address is far from x, whatever lies there.
   expect(c.run("  ld.global.u32 %r5, [%rd5+4096];"), Kind::kOutOfBounds, 0, 0, "'x'");
 }
 TEST(Bounds, ANullPointer) {
@@ -86,7 +86,7 @@ TEST(Bounds, AKernelMayTouchOnlyTheNamedPartOfABuffer) {
   EXPECT_FALSE(gpu.launch("k", 1, 16, x + 64, x).failed());
   const Outcome o = gpu.launch("k", 1, 17, x + 64, x);
   expect(o, Kind::kOutOfBounds, 0, 16, "'inner'");
-  // Its last byte is the last, also where guards follow at an odd place.
+  // The last byte of the allocation is accessible, also if guards follow at an odd address.
   gpu.load(Case::kernel(
       "  add.u64 %rd5, %rd1, 60;\n  st.global.u8 [%rd5], %r1;\n  st.global.u16 [%rd5+2], %h1;"));
   for (const auto& [bytes, line] : {std::pair{60u, 1}, {63u, 2}, {64u, -1}}) {
@@ -175,7 +175,7 @@ TEST(Initialisation, AnAddressFromUnwrittenMemory) {
          1, 0, "address");
 }
 TEST(Initialisation, CopyingUnwrittenBytesIsNoUse) {
-  // ... but leaves the destination unwritten, as the third instruction's use shows.
+  // The destination stays unwritten, as its use by the third instruction shows.
   ACCEPTS("  ld.global.u32 %r5, [%rd6];\n  mov.u32 %r6, %r5;\n  st.shared.u32 [%r2], %r6;");
   Case c;
   expect(
@@ -209,7 +209,7 @@ TEST(Initialisation, SharedAndLocalMemoryBeginUnwritten) {
       "  st.local.u32 [stack], %r1;\n  ld.local.u32 %r5, [stack];\n  add.u32 %r5, %r5, 1;\n  "
       "st.global.u32 [%rd6], %r5;");
 }
-// The last element that the thread read there, by the load's address and width.
+// The finding names the last element that the thread read there, by the load's address and width.
 TEST(Initialisation, TheUnwrittenVariableIsNamedWithItsElement) {
   const auto used = [](const std::string& load) {
     Case c;
@@ -220,7 +220,7 @@ TEST(Initialisation, TheUnwrittenVariableIsNamedWithItsElement) {
   };
   EXPECT_THAT(used("  ld.shared.u32 %r5, [%r2];\n"),
               HasSubstr(", 36 bytes into 's' (element 9, of 4 bytes)"));
-  // A generic address, and one element of a vector.
+  // A generic address, and one element of a vector load.
   EXPECT_THAT(used("  mov.u32 %r6, s;\n  add.u32 %r6, %r6, 64;\n  ld.shared.v2.u32 {%r6, %r5}, "
                    "[%r6];\n"),
               HasSubstr(", 64 bytes into 's' (element 16, of 4 bytes)"));
@@ -230,7 +230,7 @@ TEST(Initialisation, TheUnwrittenVariableIsNamedWithItsElement) {
   EXPECT_THAT(used("  ld.global.u32 %r5, [%rd6];\n"),
               HasSubstr(", 36 bytes into 'y' (128 bytes, cudaMalloc #"));
   EXPECT_THAT(used("  ld.local.u32 %r5, [stack];\n"), Not(HasSubstr("bytes into")));
-  // What went through shared memory is of another thread's load.
+  // A value from shared memory was loaded by another thread.
   EXPECT_THAT(used("  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  mov.u32 %r6, s;\n"
                    "  add.u32 %r6, %r6, 40;\n  setp.eq.u32 %p2, %r1, 12;\n"
                    "  @%p2 st.shared.u32 [%r6], %r5;\n  bar.warp.sync -1;\n"
@@ -246,7 +246,7 @@ TEST(Initialisation, ARegisterReadBeforeItIsWritten) {
   Case c;
   expect(c.run("  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised, 1, 0,
          "register");
-  // One path assigns, the other lanes' register stays unwritten.
+  // One path assigns the register; it stays unwritten in the other lanes.
   Case d;
   expect(d.run("  setp.lt.u32 %p1, %r1, 4;\n  @%p1 bra L;\n  mov.u32 %r9, 1;\nL:\n  add.u32 %r5, "
                "%r9, 1;\n  st.global.u32 [%rd6], %r5;"),
@@ -260,8 +260,8 @@ TEST(Initialisation, AnAtomicOnUnwrittenMemory) {
   expect(c.run("  atom.global.add.u32 %r5, [%rd6], 1;"), Kind::kUninitialised, 0, 0, "'y'");
   ACCEPTS("  atom.global.add.u32 %r5, [%rd5], 1;");
 }
-// Each operation changes a thread's 16 bytes, whose last one is unwritten: an exchange alone does
-// not look at the old value.
+// Each atomic changes a thread's 16 bytes, whose last byte is unwritten. Only an exchange does not
+// use the old value.
 TEST(Initialisation, EveryAtomicOnABytesThatNobodyWrote) {
   struct Operation {
     std::uint32_t bytes;
@@ -284,7 +284,7 @@ TEST(Initialisation, EveryAtomicOnABytesThatNobodyWrote) {
         std::string instruction = operation;
         instruction.replace(instruction.find('$'), 1, space);
         Machine gpu;
-        // What was there is not used, so that the atomic itself is all there is to report.
+        // The returned value is not used: only the atomic itself can be reported.
         gpu.load_text(R"(.version 9.0
 .target sm_90
 .address_size 64
@@ -299,7 +299,7 @@ mov.u32 r3, %tid.x;
                       (all_written ? "st" + space + ".v2.u64 [d1], {d3, d3};\n" : "") +
                       instruction + ";\nret;\n}\n");
         const auto x = gpu.unwritten(512, "x");
-        // The others are written: one byte that is not is enough.
+        // Writes all bytes but one: one unwritten byte is enough for a finding.
         for (int i = 0; i < 32; ++i) gpu.memory.mark_written(x + 16 * i, bytes - 1);
         const Outcome o = gpu.launch("k", 1, 32, x);
         const bool exchanges = instruction.find(".exch.") != std::string::npos;
@@ -316,7 +316,7 @@ mov.u32 r3, %tid.x;
     }
   }
 }
-// What an exchange gives is used, or not; what it leaves is written.
+// The value returned by an exchange is used or not; the stored value is written.
 TEST(Initialisation, AnExchangeGivesWhatNobodyWrote) {
   Case c;
   expect(c.run("  atom.global.exch.b32 %r5, [%rd6], %r1;\n  add.u32 %r5, %r5, 1;\n  st.global.u32 "
@@ -337,7 +337,7 @@ TEST(Races, AMissingBarrierBetweenWarps) {
   ASSERT_TRUE(o.failed());
   EXPECT_EQ(o.findings[0].kind, Kind::kRace) << text(o);
   ASSERT_TRUE(o.findings[0].other.has_value());
-  // Which of the two comes second is the schedule's choice: one is the store, the other the load.
+  // The schedule decides whether the store or the load comes second.
   const int first = o.findings[0].other->site.ptx_line, second = o.findings[0].access.site.ptx_line;
   EXPECT_EQ(std::min(first, second), kFirstLine);
   EXPECT_EQ(std::max(first, second), kFirstLine + 4);
@@ -359,12 +359,12 @@ TEST(Races, AMissingBarrierWithinAWarp) {
   ASSERT_TRUE(o.failed());
   EXPECT_EQ(o.findings[0].kind, Kind::kRace) << text(o);
   ACCEPTS(before + "  bar.warp.sync 0xffffffff;\n" + after);
-  // A vote or shuffle is no barrier for memory.
+  // A vote or a shuffle does not order memory.
   Case d;
   EXPECT_TRUE(d.run(before + "  vote.sync.any.pred %p1, 1, 0xffffffff;\n" + after).failed());
 }
 TEST(Races, AWriteAfterAReadThatNothingOrders) {
-  // Everybody reads the first word, then its owner overwrites it: the second barrier is missing.
+  // All lanes read the first word, then its owner overwrites it without the second barrier.
   const std::string fill =
       "  st.shared.u32 [%r2], %r1;\n  bar.sync 0;\n  ld.shared.u32 %r7, [s];\n";
   const std::string write = "  st.shared.u32 [%r2], %r7;";
@@ -420,7 +420,7 @@ TEST(Races, BytesOfOneWordBelongToDifferentThreads) {
 }
 JUDGES(Races, PartialWarpBarriersOrderTheirLanesOnly, "bar.warp.sync");
 TEST(Races, PartialWarpBarriersOrderTheirLanesOnly) {
-  // Lanes exchange with their neighbour; pairs synchronise among themselves.
+  // Lanes exchange with their neighbour; pairs of lanes synchronise.
   const std::string before =
       "  st.shared.u32 [%r2], %r1;\n  and.b32 %r8, %r1, 30;\n  mov.u32 %r9, 3;\n  shl.b32 %r9, "
       "%r9, %r8;\n  bar.warp.sync %r9;\n";
@@ -454,7 +454,7 @@ TEST(Suppressed, ARaceEndsNothingAndIsKept) {
   EXPECT_EQ(o.findings[0].kind, Kind::kRace);
   EXPECT_TRUE(o.findings[0].survived);
   EXPECT_EQ(c.gpu.fetch<std::uint32_t>(c.y, 64)[63], 63u) << "the kernel ran to its end";
-  // What else is wrong is found.
+  // Other mistakes must still be found.
   Case d;
   d.gpu.config.suppressed = bit(Kind::kRace);
   EXPECT_TRUE(d.run(race + "  st.global.u32 [%rd6+4], %r1;", 64).failed());
@@ -491,7 +491,7 @@ TEST(Suppressed, WhatNoKernelSurvivesStillEndsIt) {
 }
 
 TEST(Races, WhenTheyCanBeRecordedNoMoreItIsSaid) {
-  // Every turn of the loop writes another word after another barrier.
+  // Every turn of the loop writes another word, after another barrier.
   const std::string body =
       "  mov.u32 %r4, 0;\nL:\n  bar.warp.sync 0xffffffff;\n  st.global.u32 [%rd6], %r4;\n  add.u32 "
       "%r4, %r4, 1;\n"
@@ -511,7 +511,7 @@ TEST(Races, WhenTheyCanBeRecordedNoMoreItIsSaid) {
 }
 
 TEST(Races, WhenBytesCannotBeKeptApartAReportStatesIt) {
-  // Every turn of the loop writes the first byte of another word, and then the second.
+  // Every turn of the loop writes the first byte of another word, then its second byte.
   const std::string body =
       "  mov.u32 %r4, 0;\nL:\n  st.global.u8 [%rd6], %r4;\n  st.global.u8 [%rd6+1], %r4;\n  "
       "add.u64 %rd6, %rd6, 4;\n"

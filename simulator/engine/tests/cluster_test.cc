@@ -1,5 +1,5 @@
-// Clusters: places, barriers and the shared memory of other blocks, and what is reported when a
-// block is not there or does not come.
+// Clusters: ranks, barriers and distributed shared memory, and findings for blocks that have exited
+// or never arrive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ using testing::text;
 
 constexpr std::uint64_t kSeeds[] = {0, 1, 2, 7, 12345};
 
-// %r0: what thread %r1 of block %r2 stores to out[block * threads + thread]; %r3: rank in the
-// cluster. `cell`: four bytes of shared memory a block; %r4: its address, %d1: its generic address.
+// Thread %r1 of block %r2 stores %r0 to out[block * threads + thread]; %r3 is the rank in the
+// cluster. `cell` is four bytes of shared memory in each block, at the address %r4, generic %d1.
 std::string kernel(std::string_view body) {
   return R"(
 .visible .entry k(.param .u64 out)
@@ -65,7 +65,7 @@ Result run(std::string_view body, std::uint32_t grid, std::uint32_t block, std::
   return r;
 }
 
-// The only finding; fails the test when there is none.
+// Returns the only finding; the test fails if there is none.
 check::Finding only(const Result& r) {
   EXPECT_EQ(r.outcome.findings.size(), 1u) << text(r.outcome);
   return r.outcome.findings.empty() ? check::Finding{} : r.outcome.findings[0];
@@ -121,7 +121,7 @@ TEST(Cluster, RanksCountAlongXThenYThenZ) {
     EXPECT_EQ(r[i], i % 2 + 2 * (i / 4 % 6 % 3) + 6 * (i / 24)) << i;
 }
 
-// Every block writes its own cell, then reads the next block's, in one of several ways.
+// Every block writes its own cell, then reads the next block's cell in one of several ways.
 constexpr const char* kWriteOwn = R"(
   setp.eq.u32 %p1, %r1, 0;
   add.u32 %r5, %r2, 1000;
@@ -253,7 +253,7 @@ TEST(Cluster, WithoutAClusterTheBarrierIsTheBlocks) {
 }
 
 TEST(Cluster, TheBarrierDoesNotWaitForThreadsThatHaveExited) {
-  // Block 1 leaves altogether, and a warp and a half of the others.
+  // Block 1 exits, and so do one and a half warps of the other blocks.
   const Result r = run(R"(
   setp.eq.u32 %p1, %r3, 1;
   setp.ge.u32 %p2, %r1, 48;
@@ -271,8 +271,7 @@ TEST(Cluster, TheBarrierDoesNotWaitForThreadsThatHaveExited) {
 }
 
 TEST(Cluster, ArrivingWaitsForNobody) {
-  // Rank 0 arrives and then, before it waits, gives rank 1 a value without which rank 1 does not
-  // arrive.
+  // Rank 0 arrives. Before its wait it passes on a value that rank 1 needs before it arrives.
   for (const auto seed : kSeeds) {
     const Result r = run(R"(
   mov.u32 %r0, 0;
@@ -300,12 +299,13 @@ MEET:
 }
 
 TEST(Cluster, ABlockMayNotBeReadAfterItHasLeft) {
-  // As in the neighbours above, but nobody stays.
+  // As in the neighbour test above, but all blocks exit at once.
   const Result r =
       run(std::string(kWriteOwn) + "mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2];\n", 4, 32, 4);
   const check::Finding f = only(r);
   EXPECT_EQ(f.kind, Kind::kUseAfterFree);
-  // The last to arrive goes on first, and is gone when the one before reads from it.
+  // The last block to arrive continues first, and has exited when the block before it reads its
+  // cell.
   EXPECT_THAT(f.where, HasSubstr("the block of rank 3 has left the cluster"));
   EXPECT_EQ(f.access.block.x, 2u);
   EXPECT_EQ(f.space, "shared");
@@ -384,12 +384,12 @@ TEST(Cluster, TheBarrierOrdersTheThreadsOfABlock) {
   EXPECT_TRUE(
       run(body("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;\n"), 2, 64, 2)
           .outcome.findings.empty());
-  // Nothing does not, and an arrival that is relaxed neither.
+  // No barrier does not order, and a relaxed arrival does not either.
   for (const char* between : {"", kStay})
     EXPECT_EQ(only(run(body(between), 2, 64, 2)).kind, Kind::kRace) << between;
 }
 
-// What a thread does between its arrival and its wait is not released by the arrival.
+// An arrival does not release accesses between it and the wait.
 TEST(Cluster, TheBarrierOrdersWhatComesBeforeAnArrivalAndNotWhatFollowsIt) {
   const auto body = [](const char* before, const char* after) {
     return R"(
@@ -409,7 +409,7 @@ TEST(Cluster, TheBarrierOrdersWhatComesBeforeAnArrivalAndNotWhatFollowsIt) {
 }
 
 // Lane 1 arrives after lane 0 has arrived and then stored. Its arrival releases that store only if
-// the two lanes have met.
+// the two lanes synchronised.
 TEST(Cluster, AnArrivalReleasesWhatItsOwnLanesKnow) {
   const auto body = [](const char* lane_0, const char* lane_1) {
     return R"(
@@ -436,7 +436,7 @@ ARRIVED:
   };
   const Result met = run(body("bar.warp.sync 3;\n", "bar.warp.sync 3;\n"), 2, 2, 2);
   EXPECT_TRUE(met.outcome.findings.empty()) << text(met.outcome);
-  // Lane 0 meets itself alone: its store is then of an earlier time than lane 1's arrival.
+  // Lane 0 synchronises with itself only: its store is not ordered before lane 1's arrival.
   const Result apart = run(body(R"(
   bar.warp.sync 1;
   st.relaxed.cta.shared.u32 [%r8], 1;
@@ -452,8 +452,8 @@ SPIN:
   EXPECT_EQ(apart.outcome.findings[0].kind, Kind::kRace) << text(apart.outcome);
 }
 
-// The second block's thread completes a phase of the first block's mbarrier object by two arrivals,
-// and a third one is for the next phase.
+// A thread of the second block completes a phase of the first block's mbarrier by two arrivals. A
+// third arrival counts for the next phase.
 TEST(Cluster, WhoWaitsForAPhaseIsOrderedAfterItsArrivalsAndNoLaterOnes) {
   const auto body = [](const char* before, const char* between) {
     const std::string arrival = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6];\n";
@@ -488,7 +488,7 @@ END:
 }
 
 TEST(Cluster, ADeadlockAtTheBarrierIsReported) {
-  // The first warp of every block waits for the cluster, the second for its block.
+  // The first warp of every block waits for the cluster, the second warp for its block.
   const Result r = run(R"(
   setp.lt.u32 %p1, %r1, 32;
   mov.u32 %r0, 1;

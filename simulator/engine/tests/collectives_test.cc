@@ -1,5 +1,4 @@
-// What lanes of a warp do together, and barriers: results, and what is reported when somebody does
-// not come.
+// Warp-level operations and barriers: results, and findings for threads that do not arrive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,8 +77,7 @@ TEST(Shuffle, ModesAndSegments) {
 }
 
 TEST(Shuffle, LanesAtDifferentPlacesMeetWhenTheirMasksNameEachOther) {
-  // Both sides of a branch shuffle with the full mask: legal since sm_70, wherever the program
-  // counters are.
+  // Both sides of a branch shuffle with the full mask: legal since sm_70 for any program counters.
   for (const std::uint64_t seed : {0, 1, 5}) {
     const auto r = run(R"(
   setp.lt.u32 %p1, %r1, 16;
@@ -120,7 +118,7 @@ DONE:
 }
 
 TEST(Shuffle, AValueFromALaneThatTakesNoPartIsFineWhenNobodyUsesIt) {
-  // A reduction over eight lanes: the last lanes read past the end, and only lane 0's sum is kept.
+  // A reduction over eight lanes: the last lanes read past the end; only lane 0's sum is used.
   const auto r = run(R"(
   mov.u32 %r0, 1;
   shfl.sync.down.b32 %r2, %r0, 4, 31, 0xff;
@@ -180,8 +178,8 @@ TEST(Redux, SumMinimumAndBits) {
   EXPECT_THAT(run("  redux.sync.max.u32 %r0, %r1, 0xffffffff;\n").out, Each(31u));
 }
 
-// Lane i has i + 0.5, negative where i is odd; lane 7 may have a NaN instead, which counts with
-// .NaN alone.
+// Lane i has i + 0.5, negative for odd i. Lane 7 may have a NaN instead, which is the result with
+// .NaN only.
 JUDGES(Redux, MinimumAndMaximumOfNumbers, "redux.sync.min.f32", "redux.sync.max.f32",
        "redux.sync.min.abs.f32", "redux.sync.max.NaN.f32", "redux.sync.max.abs.NaN.f32");
 TEST(Redux, MinimumAndMaximumOfNumbers) {
@@ -221,8 +219,8 @@ TEST(Redux, MinimumAndMaximumOfNumbers) {
   EXPECT_THAT(reduced("min.abs", "0f80000000"), Each(0u)) << "of -0, +0";
 }
 
-// Of numbers of any order, the extreme by sign and magnitude: -0 is less than +0, a subnormal
-// counts as itself, and it does not matter which lanes have which.
+// The extreme of two numbers in any order by sign and magnitude: -0 is less than +0, subnormals are
+// kept, and the assignment to lanes does not matter.
 TEST(Redux, MinimumAndMaximumOfEachPairOfNumbers) {
   const std::vector<std::string> ascending = {
       "0fff800000", "0fff7fffff", "0fbf800000", "0f80800000", "0f807fffff",
@@ -231,8 +229,7 @@ TEST(Redux, MinimumAndMaximumOfEachPairOfNumbers) {
   const auto bits = [](const std::string& number) {
     return static_cast<std::uint32_t>(std::stoul(number.substr(2), nullptr, 16));
   };
-  // Result i of a kernel: of numbers i and i + 1, the first in the lower lanes or in the upper
-  // ones.
+  // Result i of the kernel is of numbers i and i + 1, the first in the lower or in the upper lanes.
   for (const bool first_below : {true, false}) {
     for (const bool smaller : {true, false}) {
       std::string body = "  .reg .f32 %f<4>;\n  mov.u32 %r0, 0;\n  setp.lt.u32 %p1, %r1, 16;\n";
@@ -291,7 +288,7 @@ TEST(Masks, ExitedLanesAreNotWaitedFor) {
 
 JUDGES(Barrier, OrdersWarpsOfABlock, "bar.sync");
 TEST(Barrier, OrdersWarpsOfABlock) {
-  // Each thread reads what a thread of another warp wrote.
+  // Each thread reads a word that a thread of another warp wrote.
   for (const std::uint64_t seed : {0, 1, 2, 9}) {
     const auto r = run(R"(
   mov.u32 %r2, s;
@@ -409,8 +406,8 @@ DONE:
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
 }
 
-// Counts that no number of warps makes, at every barrier instruction that takes one, written out
-// and in a register.
+// Thread counts that are no multiple of the warp size, in every barrier instruction with a count,
+// as an immediate and in a register.
 TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) {
   for (const std::uint32_t count : {0, 1, 16, 31, 33, 48, 63, 80}) {
     for (const std::string barrier :
@@ -433,8 +430,8 @@ TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) {
   }
 }
 
-// The third warp of three makes the count full, or one that is never full. Reductions are of those
-// that came.
+// The third warp of three completes the count, or the count is never reached. Reductions cover the
+// warps that arrived.
 TEST(Barrier, OfACountIsForAsManyWarps) {
   const auto red = [](std::uint32_t first_warps, std::uint32_t count) {
     return run("  mov.u32 %r0, 7;\n  setp.ge.u32 %p1, %r1, " + std::to_string(32 * first_warps) +
@@ -453,13 +450,13 @@ TEST(Barrier, OfACountIsForAsManyWarps) {
           << warps << " warps, thread " << i;
     EXPECT_EQ(r.outcome.counters.barriers, 3u);
   }
-  // Each warp by itself, and two pairs: the same barrier more than once.
+  // Each warp alone, then two pairs of warps: one barrier used repeatedly.
   const Result alone = red(4, 32);
   EXPECT_FALSE(alone.outcome.failed()) << text(alone.outcome);
   EXPECT_EQ(alone.outcome.counters.barriers, 12u);
   for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(alone.out[i], i < 32 ? 2031u : 1032u);
   EXPECT_EQ(red(4, 64).outcome.counters.barriers, 6u);
-  // One warp more than there are, and one of them that goes elsewhere.
+  // A count of one warp more than exist, and one warp that skips the barrier.
   for (const auto& [warps, count] :
        {std::pair<std::uint32_t, std::uint32_t>{4, 160}, {2, 96}, {1, 1024}}) {
     const Result r = red(warps, count);
@@ -468,7 +465,7 @@ TEST(Barrier, OfACountIsForAsManyWarps) {
   }
 }
 
-// Threads that have exited hold predicates that nobody asks for.
+// Predicates of exited threads must not count.
 TEST(Barrier, ReductionsAreOfThreadsThatAreThere) {
   const Result r = run(R"(
   setp.ge.u32 %p1, %r1, 0;
@@ -510,7 +507,7 @@ TEST(Barrier, CountsOfOneBarrierAgree) {
     EXPECT_EQ(r.outcome.findings[0].kind, Kind::kBarrierDivergence) << text(r.outcome);
     EXPECT_THAT(text(r.outcome), HasSubstr(words));
   }
-  // Barriers of two numbers are two.
+  // Barriers with two numbers are different barriers.
   EXPECT_FALSE(two("bar.sync 1, 32", "bar.sync 2, 32").outcome.failed());
 }
 

@@ -1,4 +1,4 @@
-// Control flow: where lanes go, and that every one of them gets there.
+// Control flow: every lane takes the right path and reaches its end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// A kernel `k(out)` whose body leaves a 32-bit result in %r0; thread i stores it to out[i].
+// A kernel `k(out)` whose body computes a 32-bit result in %r0; thread i stores it to out[i].
 std::string kernel(const std::string& body, const std::string& before = "") {
   return before + R"(
 .visible .entry k(.param .u64 out)
@@ -67,7 +67,7 @@ DONE:
 }
 
 TEST(ControlFlow, LanesLeaveALoopOneAfterAnotherAndMeetAgain) {
-  // Thread i adds up 0 .. i; afterwards the whole warp counts who is together.
+  // Thread i sums 0 .. i; afterwards the warp counts its converged lanes.
   const std::string module = kernel(R"(
   mov.u32 %r0, 0;
   mov.u32 %r2, 0;
@@ -175,7 +175,7 @@ DONE:
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], 10 * (i % 3 + 1));
 }
 
-// f(n) = n < 2 ? n : f(n - 1) + f(n - 2), with a frame of its own in every lane.
+// f(n) = n < 2 ? n : f(n - 1) + f(n - 2), with a stack frame in every lane.
 constexpr char kFibonacci[] = R"(
 .func (.param .b32 result) fib(.param .b32 n)
 {
@@ -313,8 +313,8 @@ TEST(Calls, EndlessRecursionIsAStackOverflow) {
   EXPECT_EQ(o.findings[0].kind, check::Kind::kStackOverflow) << text(o);
 }
 
-// Every lane takes a lock, adds one to a plain word, and lets go. Lock-step execution would spin
-// for ever.
+// Every lane acquires a lock, increments a plain word, and releases the lock. Lock-step execution
+// would never end.
 constexpr char kSpinLock[] = R"(
 .global .u32 lock;
 .global .u32 count;
@@ -452,7 +452,7 @@ TEST(Grid, SpecialRegistersNameEveryThreadOnce) {
   ret;
 })");
   const Dim3 grid{3, 2, 4};
-  // Sides that are powers of two and others; of one, two and three dimensions.
+  // Sides that are powers of two and others, in one, two and three dimensions.
   for (const Dim3 block : {Dim3{7, 5, 3}, Dim3{8, 2, 4}, Dim3{16, 3, 1}, Dim3{6, 4, 1},
                            Dim3{32, 2, 2}, Dim3{1, 1, 64}, Dim3{2, 1, 33}, Dim3{100, 1, 1}}) {
     for (const auto seed : kSeeds) {
@@ -468,8 +468,8 @@ TEST(Grid, SpecialRegistersNameEveryThreadOnce) {
   }
 }
 
-// As on an H100. Cooperative groups has barriers there; a kernel that does not ask for it has no
-// business there.
+// As on an H100: cooperative groups keeps barriers in the system's shared memory. A kernel that
+// does not reserve it must not access it.
 TEST(Grid, TheSystemsSharedMemoryIsForThoseWhoAsk) {
   const auto run = [](const std::string& body) {
     testing::TwoBuffers c;
@@ -503,7 +503,7 @@ TEST(Grid, CountersCountWarpAndThreadInstructions) {
   Machine gpu;
   gpu.load(kernel("  mov.u32 %r0, 0;\n"));
   const Outcome o = gpu.launch("k", 2, 40, gpu.unwritten(160));
-  // Seven operations a warp; the second warp of a block has eight threads.
+  // Seven operations for each warp; the second warp of a block has eight threads.
   EXPECT_EQ(o.counters.warp_instructions, 7u * 2 * 2);
   EXPECT_EQ(o.counters.thread_instructions, 7u * 40 * 2);
 }
@@ -555,7 +555,7 @@ TEST(Printf, FormatsWhatTheThreadPassed) {
   EXPECT_EQ(gpu.printed, "0 3.12 A % 18446744073709551615\n1 3.12 A % 18446744073709551615\n");
 }
 
-// With the stack pointer anywhere, everything up to it would be the thread's.
+// Otherwise a wrong stack pointer would give the thread access to all memory up to it.
 TEST(Stack, IsNotRestoredToWhatWasNeverSaved) {
   Machine gpu;
   gpu.load(R"(.visible .entry k()
@@ -576,8 +576,8 @@ TEST(Stack, IsNotRestoredToWhatWasNeverSaved) {
       HasSubstr("no power of two"));
 }
 
-// A width that the host's printf would spend seconds or megabytes on, a conversion that it does not
-// know, and a width beyond 512.
+// A width for which the host's printf would need seconds or megabytes, an unknown conversion, and a
+// width beyond 512.
 TEST(Printf, SurvivesAnyFormat) {
   Machine gpu;
   const auto print = [&](const std::string& pattern) {

@@ -1,4 +1,4 @@
-// Sectors, lines and bank conflicts of a launch, counted exactly.
+// Sectors, cache lines and bank conflicts of a launch, counted exactly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,8 +52,8 @@ TEST(Counters, SectorsAndBankConflictsAreExact) {
   EXPECT_EQ(all.shared_store_bank_conflicts, 31u);
 }
 
-// The sectors and the lines that lanes touch, wherever they are and whichever take part, are those
-// that a set of them holds.
+// The counters of sectors and lines must equal the sizes of sets of the accessed sectors and lines,
+// for all addresses and active lanes.
 TEST(Counters, SectorsAndLinesAgreeWithASet) {
   constexpr std::uint32_t kBytes = 1 << 14;
   Machine gpu;
@@ -81,7 +81,7 @@ TEST(Counters, SectorsAndLinesAgreeWithASet) {
   @%p1 ld.global.)" +
              load + ", [%rd2];\n  ret;\n}");
     for (int round = 0; round < 150; ++round) {
-      // From anywhere, from a few places, or in steps from one, upwards and downwards.
+      // Random addresses, addresses from few places, or strides in both directions.
       const std::uint32_t places = kBytes / size, few = 1 + random() % 8, from = random() % places;
       const int kind = round % 5, step = static_cast<int>(random() % 40) - 20;
       std::vector<std::uint64_t> at(32);
@@ -102,7 +102,7 @@ TEST(Counters, SectorsAndLinesAgreeWithASet) {
       }
       const auto addresses = gpu.buffer(at, "addresses");
       const Counters c = gpu.launch("k", 1, 32, addresses, lanes).counters;
-      // The row of addresses is 256 bytes.
+      // The load of the addresses themselves reads 256 bytes.
       ASSERT_EQ(c.global_load_sectors, 8 + sectors.size()) << load << ", round " << round;
       ASSERT_EQ(c.global_load_lines, (addresses % 128 == 0 ? 2 : 3) + lines.size())
           << load << ", round " << round;
@@ -112,8 +112,8 @@ TEST(Counters, SectorsAndLinesAgreeWithASet) {
   EXPECT_GT(counts.size(), 60u);
 }
 
-// The passes over the banks that lanes take beyond the first are those that sets of each bank's
-// words make: 32 lanes at a time, 16 of 8 bytes, 8 of 16.
+// The counter of bank conflicts must equal the additional passes computed by sets of each bank's
+// words: 32 lanes at a time, 16 for 8 bytes, 8 for 16 bytes.
 TEST(Counters, BankConflictsAgreeWithSets) {
   constexpr std::uint32_t kBytes = 4096;
   Machine gpu;
@@ -150,7 +150,7 @@ FILL:
   @%p1 ld.shared.)" +
              load + ", [%r8];\n  ret;\n}");
     for (int round = 0; round < 100; ++round) {
-      // From anywhere, or from a few places in one bank or in some.
+      // Random addresses, or few addresses in one bank or in some banks.
       const std::uint32_t places = kBytes / size, few = 1 + random() % 16,
                           step = round % 3 == 1 ? std::max(128 / size, 1u) : 1 + random() % 9;
       std::vector<std::uint32_t> at(32);

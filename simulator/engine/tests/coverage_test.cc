@@ -11,8 +11,8 @@ namespace coverage_test {
 
 using testing::Machine;
 
-// Line 1 for all; 2 for x < n; 3 a branch that x < n takes; 4 what the others do; 5 in a function
-// inlined on 6; 7 a branch table on x & 3; 9 in a kernel of its own.
+// All threads execute line 1; those with x < n line 2; line 3 is a branch on x < n; the others
+// execute 4; 5 is in a function inlined on 6; 7 is a branch table on x & 3; 9 is in another kernel.
 constexpr const char* kText = R"(
 .file 1 "/proc/self/cwd/kernels/k.cu"
 .visible .entry k(.param .u32 n)
@@ -62,7 +62,7 @@ class CoverageTest : public ::testing::Test {
     gpu.config.coverage = &coverage;
   }
   ModuleCoverage covered() const { return coverage_of(*gpu.module, coverage); }
-  // The instruction of kernel k that begins so, on that line.
+  // The instruction of kernel k on that line whose text begins with `text`.
   InstructionCoverage at(int line, const std::string& text) const {
     const ModuleCoverage all = covered();
     for (const InstructionCoverage& i : all.functions.front().instructions) {

@@ -1,4 +1,4 @@
-// Programmatic dependent launch: what a grid may not touch before it waits for the one before it.
+// Programmatic dependent launch: accesses of a grid before its griddepcontrol.wait.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,8 +38,8 @@ const std::string kStart = "griddepcontrol.launch_dependents;\n", kWait = "gridd
 const std::string kWrite = "st.global.u32 [%rd3], %r1;\n", kRead = "ld.global.u32 %r2, [%rd3];\n",
                   kCopy = kRead + "st.global.u32 [%rd4], %r2;\n";
 
-// Grids one after another, each launched so that it may start before its predecessor has ended;
-// what the runtime does with their outcomes (runtime/state/dependent_launches.h) in small.
+// Launches grids one after another, each of which may start before its predecessor has ended.
+// Handles their outcomes as runtime/state/dependent_launches.h does, in small.
 class DependentLaunch : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -56,7 +56,8 @@ class DependentLaunch : public ::testing::Test {
   static RunningGrid running(const Outcome& o, bool until_wait = true) {
     return {"before", o.first_record, o.end_of_records, until_wait};
   }
-  // A grid that writes `data`, or executes `before`, lets its dependents start, and one of them.
+  // Runs a grid that writes `data`, or executes `before`, and triggers its dependents; then a
+  // dependent.
   Outcome after(const std::string& body, const std::string& before = kStart + kWrite) {
     return run(body, {running(run(before))});
   }
@@ -78,7 +79,7 @@ TEST_F(DependentLaunch, WhatTheGridBeforeHasWrittenIsReadAfterTheWait) {
   expect_race(after(kCopy), "0 bytes into 'data'");
   expect_clean(after(kWait + kCopy));
   expect_race(after(kRead + kWait + "st.global.u32 [%rd4], %r2;\n"), "written by");
-  // Of other memory nothing is said.
+  // Accesses to other memory are not reported.
   expect_clean(after("ld.global.u32 %r2, [%rd4];\n" + kWait + kCopy));
 }
 
@@ -104,11 +105,11 @@ TEST_F(DependentLaunch, AThreadThatWaitsWaitsForThoseOrderedAfterIt) {
   const std::string first_waits = "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra OVER;\n" + kWait + "OVER:\n";
   expect_clean(after(first_waits + "bar.sync 0;\n" + kCopy));
   expect_race(after(first_waits + kCopy), "written by");
-  // Of its own warp only.
+  // The synchronisation covers the thread's own warp only.
   expect_race(after(first_waits + "bar.warp.sync 0xffffffff;\n" + kCopy), "128 bytes into 'data'");
 }
 
-// When the numbers of records begin anew, those of an earlier grid are this one's own.
+// When record numbers start again, records of an earlier grid must not pass for this grid's.
 TEST_F(DependentLaunch, RecordsOfAnEarlierGridEndBeforeThisOnes) {
   const RunningGrid forgotten{"before", 1, 1u << 22, true};
   expect_clean(run(kWrite + kCopy, {forgotten}));

@@ -1,6 +1,6 @@
-// The edges of what an access may be: it lies at a multiple of its whole size, not of half of it,
-// and its last byte is inside, also where an allocation has an odd size. Each in every state space,
-// and where a warp's lanes are one row.
+// Limits of a legal access, in each state space and for a warp's row of lanes. Its address must be
+// a multiple of its whole size, not of half its size. Its last byte must be inside the allocation,
+// also if that has an odd size.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// How a thread comes by the address of memory in a state space, what its instructions are called
-// there, and the memory's name in a finding.
+// How a thread obtains the address of memory in a state space, the state space in its instructions,
+// and the memory's name in a finding.
 struct Place {
   const char *space, *address, *name;
 };
@@ -67,7 +67,7 @@ bool exists(const Place& place, const Access& access) {
   return place.name != kLocal.name || access.use != kAtomic;
 }
 
-// One thread accesses a memory of `bytes` bytes, all of them written, at `offset`.
+// One thread accesses initialised memory of `bytes` bytes at `offset`.
 Outcome access(const Place& place, const Access& what, std::uint32_t bytes, std::uint32_t offset) {
   std::string instruction = what.text;
   instruction.replace(instruction.find('$'), 1, place.space);
@@ -117,7 +117,7 @@ TEST_P(Edges, TheLastByteOfAnAccessIsInside) {
     if (!exists(GetParam(), a)) continue;
     const Outcome right = access(GetParam(), a, 32 + a.bytes, 32);
     EXPECT_TRUE(right.findings.empty()) << a.text << "\n" << text(right);
-    // Odd allocations, all but the first: each access ends one byte past one.
+    // Allocations of odd sizes, except the first: each access ends one byte past the end.
     const Outcome wrong = access(GetParam(), a, 32 + a.bytes - 1, 32);
     ASSERT_TRUE(wrong.failed()) << a.text << " ends a byte past the end";
     EXPECT_EQ(wrong.findings[0].kind, Kind::kOutOfBounds) << a.text << "\n" << text(wrong);
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(, Edges,
                                            kGenericShared, kGenericLocal),
                          name_of);
 
-// Rows of 32 lanes, one behind the other, over memory that ends a byte before the last row does.
+// Consecutive rows of 32 lanes over memory that ends one byte before the last row does.
 class Rows : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(Rows, TheLastLanesLastByteIsInside) {
@@ -157,7 +157,7 @@ TEST_P(Rows, TheLastLanesLastByteIsInside) {
         std::string body = "W: " + instruction + ";\n";
         body.replace(body.find('A'), 1, shared ? "r1" : "d1");
         Machine gpu;
-        gpu.config.checks &= ~check::kInitialisation;  // nobody has written the shared memory
+        gpu.config.checks &= ~check::kInitialisation;  // the shared memory is unwritten
         gpu.load(
             ".visible .entry k(.param .u64 x)\n{\n.reg .pred p; .reg .b16 h<9>; .reg .b32 r<9>; "
             ".reg .b64 d<9>;\n.shared .align 16 .b8 s[" +

@@ -1,5 +1,5 @@
-// Fences: what one thread wrote before a flag, another reads after it when both have a fence whose
-// scope holds both, and races with when not.
+// Fences: a thread writes data, then a flag; another thread reads both. There is no race exactly if
+// both execute a fence whose scope includes both threads.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,8 +19,8 @@ struct Read {
   std::uint32_t value = 0;
 };
 
-// A thread writes 41 and, after `release`, sets a flag; another waits for the flag and, after
-// `acquire`, reads.
+// One thread writes 41, executes `release` and sets a flag. The other waits for the flag, executes
+// `acquire` and reads.
 enum class Where { kOneBlock, kOneCluster, kTwoBlocks };
 Read pass_on(const std::string& release, const std::string& acquire, Where where) {
   Machine gpu;
@@ -97,13 +97,13 @@ TEST(Fences, OrderThreadsWithinTheirScope) {
     expect_race("fence.acquire.gpu;", "fence.acquire.gpu;", where);
     expect_race("fence.release.gpu;", "fence.release.gpu;", where);
   }
-  // Of cluster scope; that they order other clusters, too, is a limit of the search for races
+  // Fences of cluster scope. They also order other clusters: a limit of the race check
   // (docs/reference/checks.md).
   for (const Where where : {Where::kOneBlock, Where::kOneCluster}) {
     expect_order("fence.acq_rel.cluster;", "fence.sc.cluster;", where);
     expect_order("fence.release.cluster;", "fence.acquire.cluster;", where);
   }
-  // Of the block's.
+  // Fences of block scope.
   for (const auto& [release, acquire] :
        {std::pair<std::string, std::string>{"fence.acq_rel.cta;", "fence.sc.cta;"},
         {"fence.release.cta;", "fence.acquire.cta;"},
@@ -114,8 +114,7 @@ TEST(Fences, OrderThreadsWithinTheirScope) {
   }
 }
 
-// As above within shared memory, that of the cluster's first block: what fences with .sync_restrict
-// order.
+// The same exchange in shared memory of the cluster's first block, for fences with .sync_restrict.
 Read pass_on_shared(const std::string& release, const std::string& acquire) {
   Machine gpu;
   gpu.load_text(R"(.version 8.6

@@ -1,5 +1,5 @@
-// Kernels that go on after a finding: each place is reported once, with how often it was met, and a
-// mistake is not reported again at everything that comes of it.
+// Kernels that continue after a finding. Each place is reported once, with its number of
+// occurrences, and consequences of a mistake are not reported again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(GoesOn, AfterARaceToTheEnd) {
 }
 
 TEST(GoesOn, AfterEveryPlaceAndTellsEachOnceWithItsCount) {
-  // Ten turns; in each, 31 lanes meet the first store's race and 31 the second's.
+  // Ten turns; in each, 31 lanes race at the first store and 31 at the second.
   Case c;
   c.gpu.config.host_threads = 1;
   const Outcome o = c.run(
@@ -45,7 +45,7 @@ TEST(GoesOn, AfterEveryPlaceAndTellsEachOnceWithItsCount) {
 }
 
 TEST(GoesOn, ReportsARaceWhereWritesOfOneValueWereReportedBefore) {
-  // The same store writes one value in its first turn, and different ones in its second.
+  // The store writes one value in its first turn, and different values in its second.
   Case c;
   const Outcome o = c.run(
       "  mov.u32 %r4, 0;\n  mov.u32 %r5, 9;\nL:\n  st.shared.u32 [s], %r5;\n  bar.sync 0;\n  "
@@ -57,7 +57,7 @@ TEST(GoesOn, ReportsARaceWhereWritesOfOneValueWereReportedBefore) {
 }
 
 TEST(GoesOn, WhatOneLoadMetIsToldOnceHoweverItIsUsed) {
-  // The value decides a branch, is computed with and stored, and is an address.
+  // The value decides a branch, is used in arithmetic and stored, and is an address.
   Case c;
   c.gpu.config.host_threads = 1;
   const Outcome o = c.run(
@@ -126,8 +126,8 @@ TEST(GoesOn, NotAfterWhatNoKernelSurvives) {
 }
 
 TEST(GoesOn, NotAfterTheSameInstructionsFindingThatItDoesNotSurvive) {
-  // Each lane's mask is the lanes before it. It leaves out its own lane, which the kernel survives,
-  // and names lanes that wait at the barrier, which it does not.
+  // Each lane's mask names the lanes before it. It omits the lane itself, after which the kernel
+  // continues. It also names lanes that wait at the barrier, which ends the kernel.
   Case c;
   c.gpu.config.host_threads = 1;
   const Outcome o = c.run(
@@ -151,7 +151,7 @@ TEST(GoesOn, OnlyWhenAsked) {
   EXPECT_FALSE(o.findings[0].survived);
 }
 
-// mbarrier.init and mbarrier.inval at the wrong time; %r9: the object's address.
+// mbarrier.init and mbarrier.inval at a wrong time; %r9 is the object's address.
 struct MbarrierCase : Case {
   Outcome run_object(const std::string& body, std::uint32_t threads) {
     return run("  .shared .align 8 .b64 object;\n  mov.u32 %r9, object;\n  mov.u32 %r10, 0;\n" +
@@ -161,8 +161,8 @@ struct MbarrierCase : Case {
 };
 
 TEST(GoesOn, AfterASecondInitWithAFreshObject) {
-  // One of three arrivals has come when the object is made again, for two: these complete the first
-  // phase of the new one.
+  // After one of three arrivals the object is initialised again, with count two: the other two
+  // arrivals complete the new object's first phase.
   MbarrierCase c;
   const Outcome o = c.run_object(
       "  mbarrier.init.shared.b64 [%r9], 3;\n  mbarrier.arrive.shared.b64 _, [%r9];\n  "
@@ -183,7 +183,7 @@ TEST(GoesOn, AfterASecondInitWithAFreshObject) {
 TEST(GoesOn, AfterASecondInitThatThreadsWaitAt) {
   // Warp 1 waits for a phase that the second object completes.
   MbarrierCase c;
-  c.gpu.config.checks &= ~check::kRaces;  // it is a race, too
+  c.gpu.config.checks &= ~check::kRaces;  // it is also a race
   const Outcome o = c.run_object(
       "  setp.ne.u32 %p1, %r1, 0;\n  @!%p1 mbarrier.init.shared.b64 [%r9], 9;\n  bar.sync 0;\n  "
       "setp.ge.u32 %p2, %r1, 32;\n  @%p2 bra WAIT;\n"
@@ -214,9 +214,9 @@ TEST(GoesOn, AfterASecondInval) {
 }
 
 TEST(GoesOn, AfterAnInvalWhileThreadsWait) {
-  // The bytes stay as they are, and the waiters are released by the arrival that comes after.
+  // The bytes stay unchanged; the later arrival releases the waiting threads.
   MbarrierCase c;
-  c.gpu.config.checks &= ~check::kRaces;  // it is a race, too
+  c.gpu.config.checks &= ~check::kRaces;  // it is also a race
   const Outcome o = c.run_object(
       "  setp.ne.u32 %p1, %r1, 0;\n  @!%p1 mbarrier.init.shared.b64 [%r9], 1;\n  bar.sync 0;\n  "
       "setp.ge.u32 %p2, %r1, 32;\n  @%p2 bra WAIT;\n"

@@ -1,5 +1,5 @@
-// Hints: instructions that have no result. With one in a kernel's middle, every register, every
-// memory and all that follows are as without it.
+// Hints: instructions without a result. A hint in a kernel must not change registers, memory or
+// later instructions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-constexpr std::uint32_t kThreads = 128;  // a warpgroup, as setmaxnreg wants
-constexpr std::uint32_t kLine = 32;      // words of the data that belong to a thread: a cache line
-constexpr std::uint32_t kWords = 12;     // that a thread stores
+constexpr std::uint32_t kThreads = 128;  // a warpgroup, as setmaxnreg requires
+constexpr std::uint32_t kLine = 32;      // words of a thread's data: one cache line
+constexpr std::uint32_t kWords = 12;     // stored by each thread
 
-// k(data, out): values of every width in registers, shared and local memory; then `middle`; then
-// all of them are stored. A thread's line of data is at %rd3, its 16 bytes of shared memory at %rd6
-// (generic: %rd7) and its local memory at %rd8 (generic: %rd9).
+// k(data, out): sets values of every width in registers, shared and local memory; executes
+// `middle`; then stores all values. A thread's line of data is at %rd3, its 16 bytes of shared
+// memory at %rd6 (generic: %rd7) and its local memory at %rd8 (generic: %rd9).
 std::string kernel(const std::string& middle) {
   return R"(.version 8.6
 .target sm_90a
@@ -94,7 +94,7 @@ Given run(const std::string& middle) {
   return r;
 }
 
-// What the kernel gives, whatever hint is in it.
+// Expects the kernel's values without a hint.
 void expect_values(const Given& r, const std::string& of) {
   EXPECT_TRUE(r.outcome.findings.empty()) << of << "\n" << text(r.outcome);
   for (std::uint32_t i = 0; i < r.data.size(); ++i)
@@ -113,8 +113,8 @@ void expect_values(const Given& r, const std::string& of) {
   }
 }
 
-// The hint in all threads, and in those of a warp that a predicate names; it is one instruction
-// more that is executed, and no more happens.
+// Executes the hint in all threads, then in the threads of a predicate. The counter of executed
+// instructions must grow by one, and nothing else may change.
 void expect_hint(const std::string& hint) {
   const std::uint64_t without = run("").outcome.counters.warp_instructions;
   const Given all = run("  " + hint);
@@ -141,8 +141,8 @@ TEST(Hints, APrefetchBringsNothingThatAProgramCanSee) {
   expect_hint("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd3], %r4, %rd11;");
 }
 
-// PTX asks nothing of the address, and a GPU fetches nothing where nothing is: past an allocation's
-// end, at null, at an odd byte.
+// A prefetch may have any address: PTX restricts none, and a GPU fetches nothing past an
+// allocation's end, at null or at an odd byte.
 TEST(Hints, APrefetchOfNothingIsNoMistake) {
   for (const std::string address : {"%rd3+1", "%rd3+1000000", "%rd3-4096", "0"}) {
     expect_hint("prefetch.global.L2 [" + address + "];");
@@ -151,7 +151,7 @@ TEST(Hints, APrefetchOfNothingIsNoMistake) {
   }
 }
 
-// Of these PTX says which addresses and sizes there are.
+// For these instructions PTX defines the legal addresses and sizes.
 TEST(Hints, OfWholeLinesMustBeGivenWholeLines) {
   const auto expect = [](const std::string& hint, check::Kind kind, const std::string& words) {
     const Given r = run("  " + hint);
@@ -166,7 +166,7 @@ TEST(Hints, OfWholeLinesMustBeGivenWholeLines) {
          "no multiple of 16");
   expect("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd3], 24, %rd11;",
          check::Kind::kInvalidInstruction, "24 bytes: the size must be a multiple of 16");
-  // A thread that does not execute it has no address.
+  // A thread that does not execute the instruction has no address to check.
   expect_values(run("  setp.lt.u32 %p2, %r1, 0;\n  @%p2 applypriority.global.L2::evict_normal "
                     "[%rd3+64], 128;"),
                 "a guarded applypriority");
@@ -185,7 +185,7 @@ TEST(Hints, EventsAreNotSeen) {
   expect_hint("pmevent.mask 255;");
 }
 
-// Neither changes a value: what they check is in matrix_test and dependent_grids_test.
+// Neither changes a value; matrix_test and dependent_grids_test test what they check.
 JUDGES(Hints, RegisterCountsAndOtherGridsChangeNoValue, "setmaxnreg.inc.sync.aligned.u32",
        "setmaxnreg.dec.sync.aligned.u32", "griddepcontrol.launch_dependents",
        "griddepcontrol.wait");
@@ -196,8 +196,8 @@ TEST(Hints, RegisterCountsAndOtherGridsChangeNoValue) {
   expect_hint("griddepcontrol.wait;");
 }
 
-// All memory is one to the simulated GPU, whichever proxy it is reached through: a fence between
-// proxies has nothing to do.
+// The simulated GPU has one memory for all proxies: a fence between proxies has no effect on
+// values.
 JUDGES_HINTS(Hints, FencesBetweenProxiesFindOneMemory, "fence.proxy.alias", "fence.proxy.async",
              "fence.proxy.async.global", "fence.proxy.async.shared::cta",
              "fence.proxy.tensormap::generic.release.gpu",
@@ -217,8 +217,8 @@ TEST(Hints, FencesBetweenProxiesFindOneMemory) {
   }
 }
 
-// A policy is a value without a meaning of its own: whatever loads, stores and atomics are given
-// one, they do what they do without.
+// A cache policy is an opaque value: loads, stores and atomics with a policy do the same as
+// without.
 JUDGES(Policies, AreTakenByAccesses, "createpolicy.fractional.L2::evict_last.b64 d",
        "createpolicy.fractional.L2::evict_first.b64 d, e:f32", "ld.global.L2::cache_hint.u32",
        "st.global.L2::cache_hint.u32", "atom.global.add.L2::cache_hint.u32");
@@ -235,7 +235,7 @@ TEST(Policies, AreTakenByAccesses) {
   sub.u32 %r12, %r12, 5;
   add.u32 %r12, %r12, 4;
   st.global.u32 [%rd3+4], %r12;)");
-      expect_values(r, priority + fraction);  // what it added it took away
+      expect_values(r, priority + fraction);  // the kernel undoes its own changes
     }
   }
 }

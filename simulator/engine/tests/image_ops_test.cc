@@ -1,4 +1,4 @@
-// Texture and surface instructions: what they read and write, and each check in both directions.
+// Texture and surface instructions: values read and written, and each check in both directions.
 #include "simulator/engine/ops/memory/image_ops.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ using memory::Texture;
 using testing::Machine;
 using testing::text;
 
-// k(object, out): thread i has %r1 = i, %f1 = i + 0.5; %rd1 is the handle; what it leaves in %r10
-// goes to out[i]. The body begins on line kFirstLine + 1.
+// k(object, out): thread i has %r1 = i, %f1 = i + 0.5 and the handle %rd1; it stores %r10 to
+// out[i]. The body starts on line kFirstLine + 1.
 constexpr int kFirstLine = 3 + 13;
 std::string kernel(const std::string& body) {
   return R"(.visible .entry k(.param .u64 object, .param .u64 out)
@@ -50,7 +50,7 @@ class Pictures : public ::testing::Test {
  protected:
   Pictures() { gpu_.config.images = &images_; }
 
-  // An image of `width` x `height` numbers, element (x, y) being 100 y + x.
+  // An image of `width` x `height` elements; element (x, y) is 100 y + x.
   Image picture(std::uint32_t width, std::uint32_t height, bool written = true) {
     std::vector<std::uint32_t> values;
     for (std::uint32_t y = 0; y < height; ++y)
@@ -74,7 +74,7 @@ class Pictures : public ::testing::Test {
     out_ = gpu_.unwritten(4 * threads, "out");
     return gpu_.launch("k", 1, threads, object, out_);
   }
-  // What the threads left behind; nothing when there was a finding.
+  // The values that the threads stored; empty after a finding.
   std::vector<std::uint32_t> values(std::uint64_t object, const std::string& body,
                                     std::uint32_t threads = 4) {
     const Outcome o = run(object, body, threads);
@@ -182,7 +182,7 @@ JUDGES(Pictures, FacesOfACubeAreChosenByADirection, "tex.cube.v4.u32.f32 d, [a, 
        "tex.grad.cube.v4.u32.f32 d|q, [a, c]:s, grad:f32, grad:f32",
        "tld4.r.cube.v4.u32.f32 d, [a, c]:s", "tld4.r.cube.v4.u32.f32 d|q, [a, c]:s");
 TEST_F(Pictures, FacesOfACubeAreChosenByADirection) {
-  // Faces of 2 x 2 elements, one below the other; element (x, y) of face f is 100 (2 f + y) + x.
+  // Faces of 2 x 2 elements, stacked; element (x, y) of face f is 100 (2 f + y) + x.
   Image i = picture(2, 24);
   i.height = 2, i.depth = 12, i.slice = 2 * i.pitch;
   i.cube = true;
@@ -190,7 +190,7 @@ TEST_F(Pictures, FacesOfACubeAreChosenByADirection) {
   cube.depth = 6;
   i.layered = true;
   const std::uint64_t one = texture(cube), several = texture(i);
-  // Thread n looks in the direction (n - 1, 0.1, 0.5): -x, +z, +x.
+  // Thread n samples in the direction (n - 1, 0.1, 0.5): -x, +z, +x.
   const std::string at =
       "add.rn.f32 %f1, %f1, 0fBFC00000; mov.f32 %f2, 0f3DCCCCCD; mov.f32 %f3, 0f3F000000; ";
   const std::string direction = "{%f1, %f2, %f3, %f3}";
@@ -202,7 +202,7 @@ TEST_F(Pictures, FacesOfACubeAreChosenByADirection) {
         "tex.grad.cube.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, " + direction + "], " +
             direction + ", " + direction + ";"}) {
     EXPECT_EQ(values(one, at + form, 3), faces) << form;
-    // With a predicate that states whether the elements are resident.
+    // The form with a predicate that returns whether the elements are resident.
     std::string resident = form + "\nselp.u32 %r10, %r10, 6, %p1;";
     resident.insert(resident.find("}, [") + 1, "|%p1");
     EXPECT_EQ(values(one, at + resident, 3), faces) << resident;
@@ -211,7 +211,7 @@ TEST_F(Pictures, FacesOfACubeAreChosenByADirection) {
       values(several,
              at + "tex.acube.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, {1, %f1, %f2, %f3}];", 3),
       (Values{1401, 2001, 1200}));
-  // From the lower left against the clock: the third is the upper right.
+  // Counterclockwise from the lower left: the third element is the upper right.
   EXPECT_EQ(
       values(one,
              at + "tld4.r.cube.v4.u32.f32 {%r11, %r12, %r10, %r13}, [%rd1, " + direction + "];", 3),
@@ -221,7 +221,7 @@ TEST_F(Pictures, FacesOfACubeAreChosenByADirection) {
                        "];\nselp.u32 %r10, %r10, 6, %p1;",
                    3),
             (Values{201, 801, 1}));
-  // Elements by their numbers, as floats; the results are the halves 5, 17 and 0.
+  // Elements are floats equal to their index; the expected halves are 5, 17 and 0.
   std::vector<float> numbers(48);
   std::iota(numbers.begin(), numbers.end(), 0.0f);
   Image floats = cube;
@@ -256,7 +256,7 @@ TEST_F(Pictures, APlaneOfFloatsIsFiltered) {
   i.base = i.allocation = gpu_.buffer(values, "plane");
   ASSERT_TRUE(memory::is_filtered_plane(t));
   gpu_.config.count = true;
-  // Half way between four elements of the second layer; the last thread is beside the last column.
+  // Half-way between four elements of the second layer; the last thread is beyond the last column.
   const std::string place = "mov.u32 %r4, 1;\nadd.rn.f32 %f2, %f1, 0f3F000000;\n";
   const Outcome o = run(images_.add(t), place + R"(
   tex.a2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%r4, %f2, 0f3F800000, 0f3F800000}];
@@ -284,7 +284,7 @@ JUDGES(Pictures, HalvesAndPairsOfHalvesAreRounded, "tex.2d.v4.f16.f32", "tex.2d.
 TEST_F(Pictures, HalvesAndPairsOfHalvesAreRounded) {
   Image i = picture(8, 3);
   i.format.kind = memory::ChannelKind::kFloat;
-  const float v = 1.0f + 1.0f / 1024 + 1.0f / 2048;  // a tie, to even: up
+  const float v = 1.0f + 1.0f / 1024 + 1.0f / 2048;  // a tie, rounded up to even
   i.base = i.allocation = gpu_.buffer(std::vector<float>(24, v), "halves");
   const std::uint64_t t = texture(i);
   EXPECT_EQ(
@@ -348,7 +348,7 @@ TEST_F(Pictures, BitsOfASurfaceAreReduced) {
             (Values{0x3f, 1, 2, 3, 100, 101 & ~0x3fu, 102, 103}));
 }
 
-// All of an image is there, so that the predicate is always true.
+// The whole image is resident: the predicate is always true.
 JUDGES(Pictures, EveryElementIsResident, "tex.level.2d.v4.u32.f32 d|q, [a, c]:s, e:s",
        "tex.grad.2d.v4.u32.f32 d|q, [a, c]:s, grad:f32, grad:f32",
        "tld4.r.2d.v4.u32.f32 d|q, [a, c]:s");
@@ -433,7 +433,7 @@ TEST_F(Pictures, ThreadsThatWriteAndReadOnePlaceRace) {
   expect(run(s, "sust.p.2d.b32.trap [%rd1, {0, 0}], {%r1};", 64), Kind::kRace, 1, "");
 }
 
-// What a program races on has one of the values that were stored, and is no race of the simulator.
+// Blocks that race read only values that were stored; the simulator itself has no data race.
 TEST_F(Pictures, BlocksThatRaceTearNoElement) {
   gpu_.config.host_threads = 4;
   gpu_.config.checks = check::kAllChecks & ~check::kRaces;

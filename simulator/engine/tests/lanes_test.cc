@@ -1,5 +1,4 @@
-// What lanes learn of their warp without data of theirs: who is active, and which of them is the
-// leader.
+// Instructions by which lanes learn about their warp: active lanes and the elected leader.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -15,7 +14,7 @@ namespace lanes_test {
 using testing::Machine;
 using testing::text;
 
-// Thread i leaves %r10 and %r11 at 2 i; it has %r1 = i and %r2, its lane.
+// Thread i has %r1 = i and %r2, its lane; it stores %r10 and %r11 at index 2 i.
 struct Pairs {
   Outcome outcome;
   std::vector<std::uint32_t> words;
@@ -58,14 +57,14 @@ TEST(ActiveMask, NamesTheLanesThatExecuteIt) {
   for (std::uint32_t i = 0; i < 40; ++i)
     EXPECT_EQ(partial.first(i), i < 32 ? 0xffffffffu : 0xffu) << i;
 
-  // Under a guard only the lanes that execute it count, and the others keep what they had.
+  // Under a guard only executing lanes count; the others keep their registers.
   const Pairs guarded =
       run("  and.b32 %r3, %r2, 3;\n  setp.eq.u32 %p1, %r3, 1;\n  mov.u32 %r10, 77;\n  @%p1 "
           "activemask.b32 %r10;");
   for (std::uint32_t i = 0; i < 32; ++i)
     EXPECT_EQ(guarded.first(i), i % 4 == 1 ? 0x22222222u : 77u) << i;
 
-  // In a branch, those that took it; behind it, all once they have met (%r11).
+  // In a branch: the lanes that took it; after it: all reconverged lanes (%r11).
   for (const std::uint64_t seed : {0, 3}) {
     const Pairs branched = run(R"(
   setp.lt.u32 %p1, %r2, 5;
@@ -90,7 +89,7 @@ MEET:
     }
   }
 
-  // Lanes that have exited are no more.
+  // Exited lanes do not count.
   const Pairs left = run("  setp.ge.u32 %p1, %r2, 30;\n  @%p1 exit;\n  activemask.b32 %r10;");
   for (std::uint32_t i = 0; i < 32; ++i)
     EXPECT_EQ(left.first(i), i < 30 ? 0x3fffffffu : 0xdeadu) << i;
@@ -119,11 +118,11 @@ OUT:)",
       EXPECT_EQ(leaders, 1u) << std::hex << mask;
       for (std::uint32_t i = 0; i < 32; ++i)
         EXPECT_EQ(r.first(i), mask >> i & 1 ? leader : 99u) << "all get the leader, lane " << i;
-      // As on an H100, where no mask of 4096 had another leader: golden/instructions/h100.zst.
+      // As on an H100, for all of 4096 masks: golden/instructions/h100.zst.
       EXPECT_EQ(leader, static_cast<std::uint32_t>(std::countr_zero(mask))) << "seed " << seed;
     }
   }
-  // The leader's number may be left out.
+  // The destination of the leader's lane may be a sink.
   const Pairs sink = run("  elect.sync _|%p2, 0xffffffff;\n  selp.u32 %r11, 1, 2, %p2;");
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(sink.second(i), i == 0 ? 1u : 2u);
 }

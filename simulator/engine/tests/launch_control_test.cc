@@ -1,4 +1,4 @@
-// clusterlaunchcontrol: blocks that do the work of others which then never begin.
+// clusterlaunchcontrol: blocks that take over the work of clusters not yet started.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ using check::Kind;
 using testing::Machine;
 using testing::text;
 
-// Every block counts its own place and then, as long as it gets another cluster's, that. `first`:
-// how the place of the first block comes into r1, r2 and r3.
+// Every block counts its own position, then the positions of clusters that it obtains. `first`
+// loads the position of the first block to r1, r2 and r3.
 std::string kernel(const std::string& first, bool multicast, const std::string& wait) {
   return R"(.version 9.0
 .target sm_100a

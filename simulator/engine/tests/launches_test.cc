@@ -1,4 +1,4 @@
-// Races between launches: which of two launches are ordered is what LaunchConfig::place says.
+// Races between launches. LaunchConfig::place defines which launches are ordered.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using testing::text;
 
 constexpr std::uint32_t kWidth = 64;
 
-// Kernels k(data, more): thread i has %rd3 = data + 4 i, %rd4 = more + 4 i and %r1 = i.
+// A kernel k(data, more): thread i has %rd3 = data + 4 i, %rd4 = more + 4 i and %r1 = i.
 std::string entry(const std::string& name, const std::string& body) {
   return ".visible .entry " + name + R"((.param .u64 data, .param .u64 more)
 {
@@ -53,7 +53,7 @@ class Launches : public ::testing::Test {
     more_ = gpu_.buffer(std::vector<std::uint32_t>(kWidth, 7), "more");
     other_ = gpu_.buffer(std::vector<std::uint32_t>(kWidth, 7), "other");
   }
-  // An operation of `lane` that has `before` before it, by lane.
+  // Runs an operation of `lane`; `before` holds, by lane, the operations ordered before it.
   Outcome run(const char* name, std::uint32_t lane, std::vector<std::uint32_t> before,
               std::vector<std::uint32_t> settled = {}) {
     if (before.size() <= lane) before.resize(lane + 1);
@@ -112,7 +112,7 @@ TEST_F(Launches, ReadsDoNotRace) {
   expect_no_finding(o);
 }
 
-// The reader that is not ordered is remembered beside the one that is.
+// The unordered reader must be remembered beside the ordered one.
 TEST_F(Launches, AWriteAfterOneOfTwoReadersMeetsTheOther) {
   const memory::Address results = other_;
   expect_no_finding(run("read", 0, {}));
@@ -138,7 +138,7 @@ TEST_F(Launches, AtomicsOfTwoLanesDoNotRaceAndAPlainWriteDoes) {
   expect_race_with(run("reset", 2, {}), "count in stream 4");
 }
 
-// A flag orders two launches as it orders two blocks.
+// A flag synchronises two launches as it synchronises two blocks.
 TEST_F(Launches, AFlagOrders) {
   expect_no_finding(run("publish", 0, {}));
   expect_no_finding(run("take", 1, {}));

@@ -1,4 +1,4 @@
-// Kernels that run and get nowhere are found, and those that only look as if they did are not.
+// Kernels that execute without progress must be reported; kernels that only look like it must not.
 #include "simulator/engine/run/livelock.h"
 
 #include <gmock/gmock.h>
@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// r1: the thread, r2: the block, p0: thread 0; d0: the address of `flag`, d1: of the thread's word
-// of `out`. s: a shared word.
+// r1: the thread; r2: the block; p0: thread 0; d0: the address of `flag`; d1: of the thread's word
+// of `out`; s: a shared word.
 std::string kernel(const std::string& body) {
   return R"(.version 9.0
 .target sm_90
@@ -89,7 +89,7 @@ TEST_F(Standing, AFlagThatAnotherWarpSetsMuchLater) {
 }
 
 TEST_F(Standing, LanesThatHaveNotHadTheirTurnMaySetTheFlag) {
-  // Some schedules let the lanes that spin go first several times in a row.
+  // Some schedules run the spinning lanes several times in a row.
   for (gpu.config.schedule_seed = 1; gpu.config.schedule_seed <= 100; ++gpu.config.schedule_seed) {
     expect_end(run("setp.eq.u32 p2, r1, 31;\n@p2 bra S;\n" + std::string(kWait) +
                    "bra E;\nS: mov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\nE:\n"));
@@ -120,7 +120,7 @@ TEST_F(Standing, AnAtomicThatChangesNothingIsNoProgress) {
 }
 
 TEST_F(Standing, LongCyclesAreFound) {
-  // Seven looks, then the count begins anew.
+  // Polls seven times, then its counter starts again.
   expect_deadlock(run("mov.u32 r6, 0;\nW: add.u32 r6, r6, 1;\nsetp.eq.u32 p2, r6, 7;\nselp.u32 r6, "
                       "0, r6, p2;\nld.volatile.global.u32 r5, [d0];\n"
                       "setp.eq.u32 p1, r5, 0;\n@p1 bra W;\n"),
@@ -128,7 +128,7 @@ TEST_F(Standing, LongCyclesAreFound) {
 }
 
 TEST_F(Standing, ALoopThatCountsOrLooksAtTheClockIsNotStandingStill) {
-  // Gives up after a number of looks, or after some time.
+  // Gives up after a number of polls, or after some time.
   expect_end(
       run("mov.u32 r6, 0;\nW: add.u32 r6, r6, 1;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 "
           "p1, r5, 0;\nsetp.lt.and.u32 p2, r6, 100000, p1;\n@p2 bra W;\n"));
@@ -138,8 +138,8 @@ TEST_F(Standing, ALoopThatCountsOrLooksAtTheClockIsNotStandingStill) {
           "setp.lt.and.u64 p2, d4, 300000, p1;\n@p2 bra W;\n"));
 }
 
-// Loops that keep their count in memory and leave nothing of it in registers: each handler that
-// writes there must count a change. Each thread writes its own word.
+// Loops that keep their counter in memory and not in registers: each handler that writes that
+// memory must count a change. Each thread writes its own word.
 TEST_F(Standing, NoWriterGoesUnnoticed) {
   const struct {
     const char *who, *before, *step;  // r5: the count after the step
@@ -202,15 +202,15 @@ TEST_F(Standing, OnSeveralHostThreadsTheFirstBlockSpeaks) {
     expect_deadlock(o, "changes any memory");
     EXPECT_EQ(o.findings[0].access.block.x, 0u) << text(o);
   }
-  // The one that sets the flag runs in another thread.
+  // Another thread sets the flag.
   expect_end(
       run("setp.ne.u32 p2, r2, 5;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" +
               std::string(kWait),
           6, 256));
 }
 
-// Each block waits for its flag and sets the next one's. What a host thread has changed counts,
-// also when it has nothing left to run.
+// Each block waits for its flag and sets the flag of the next. Changes by one host thread count for
+// all, even if that host thread has no blocks left.
 TEST_F(Standing, AChainOverHostThreadsGoesOn) {
   gpu.load_text(
       kernel("mov.u32 r6, 1;\n@!p0 bra B;\nmad.wide.u32 d3, r2, 4, d0;\nW: atom.global.add.u32 r5, "
@@ -231,7 +231,7 @@ TEST_F(Standing, AChainOverHostThreadsGoesOn) {
 }
 
 TEST_F(Standing, BlocksThatHaveNotBegunAreMentioned) {
-  // More wait than run at once.
+  // More blocks wait than can run at once.
   const Outcome o = run(
       "setp.ne.u32 p2, r2, 99;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" +
           std::string(kWait),
@@ -242,7 +242,7 @@ TEST_F(Standing, BlocksThatHaveNotBegunAreMentioned) {
 // ---- memory that the host sees
 // -----------------------------------------------------------------------------------------
 
-// d0: a flag in memory of some kind, which nobody writes; d2: device memory.
+// d0: a flag that no thread writes, in memory of some kind; d2: device memory.
 class Hosted : public Standing {
  protected:
   Hosted() { gpu.config.host_patience = std::chrono::milliseconds(20); }
@@ -297,7 +297,7 @@ TEST_F(Hosted, HoweverItLooks) {
     const Outcome o = run_on(memory::Kind::kPinned, loop(look));
     expect_waits_for_host(o, std::string(look, std::strchr(look, ' ')), "8 bytes into 'flag'");
   }
-  // The host releases what it has locked.
+  // The host releases the lock that it holds.
   expect_waits_for_host(run_on(memory::Kind::kManaged,
                                "atom.global.exch.b32 r5, [d0], 1;\nW: atom.sys.global.cas.b32 r5, "
                                "[d0], 0, 1;\nsetp.ne.u32 p1, r5, 0;\n@p1 bra W;\n"),
@@ -308,7 +308,7 @@ TEST_F(Hosted, SoAreThoseThatWaitForTheOneThatWaits) {
   expect_waits_for_host(run_on(memory::Kind::kPinned,
                                "@!p0 bra B;\n" + std::string(kWait) + "B: bar.sync 0;\n", 1, 64),
                         "ld.volatile.global.u32", "'flag'");
-  // Block 4 waits for the host, the others for block 4, which another host thread runs.
+  // Block 4 waits for the host; the other blocks wait for block 4, which another host thread runs.
   for (const int threads : {1, 3}) {
     gpu.config.host_threads = threads;
     const Outcome o = run_on(memory::Kind::kPinned,
@@ -322,27 +322,27 @@ TEST_F(Hosted, SoAreThoseThatWaitForTheOneThatWaits) {
   }
 }
 
-// There is memory that the host sees, but nobody waits for it: no need to be patient either.
+// The kernel has memory that the host sees, but no thread waits for it: no patience is needed.
 TEST_F(Hosted, AWaitForDeviceMemoryStaysADeadlock) {
   gpu.config.host_patience = std::chrono::hours(1);
   const std::string wait =
       "V: ld.volatile.global.u32 r5, [d2];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra V;\n";
   expect_deadlock(run_on(memory::Kind::kPinned, wait), "no thread of the grid changes any memory");
   gpu.config.host_patience = std::chrono::milliseconds(20);
-  // It reads something there all the same.
+  // Threads read that memory but wait for device memory.
   expect_deadlock(run_on(memory::Kind::kManaged,
                          "V: ld.global.u32 r7, [d0];\nld.volatile.global.u32 r5, "
                          "[d2];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra V;\n"),
                   "no thread of the grid changes any memory");
-  // A lock that some thread of the grid holds.
+  // A thread of the grid holds the lock.
   expect_deadlock(
       run_on(memory::Kind::kManaged,
              "W: atom.global.cas.b32 r5, [d0], 0, 1;\nsetp.ne.u32 p1, r5, 0;\n@p1 bra W;\n"),
       "no thread of the grid changes any memory");
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which has a thread of its own
-// Nobody else is there to write, so there is nobody to wait for.
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer has a thread of its own
+// Without other host threads no thread can write the flag.
 TEST_F(Hosted, AProcessWithoutOtherThreadsIsNotWaitedFor) {
   gpu.config.host_patience = std::chrono::hours(1);
   for (const int threads : {1, 3}) {
@@ -355,7 +355,7 @@ TEST_F(Hosted, AProcessWithoutOtherThreadsIsNotWaitedFor) {
 }
 #endif
 
-// The host does its part, and then the threads wait for one another.
+// The host sets the flag; then the threads wait for one another.
 TEST_F(Hosted, WhatWasAwaitedBeforeIsForgotten) {
   gpu.config.host_patience = std::chrono::seconds(20);
   const auto* flag = gpu.memory.allocate(4096, 4096, memory::Kind::kPinned, 0, "flag");

@@ -68,7 +68,7 @@ TEST(Memory, NarrowLoadsExtendByTheirType) {
 }
 
 TEST(Memory, GenericAddressesReachEverySpace) {
-  // Half of the lanes point to shared memory, half to local: one load serves both.
+  // One load: half of the lanes address shared memory, half local memory.
   Machine gpu;
   gpu.load(R"(
 .visible .entry k(.param .u64 out)
@@ -106,8 +106,7 @@ TEST(Memory, GenericAddressesReachEverySpace) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i % 2 ? i + 100 : i + 1000);
 }
 
-// Lane i loads x[index[i]]. Where no races are searched for, a warp's loads take a way of their
-// own.
+// Lane i loads x[index[i]]. Without the race check, loads of a warp take a fast path.
 TEST(Memory, GathersAreTheSameWithoutTheSearchForRaces) {
   constexpr std::uint32_t kElements = 3000, kUnwritten = 2500;
   for (const std::uint32_t bytes : {4u, 8u}) {
@@ -147,7 +146,7 @@ TEST(Memory, GathersAreTheSameWithoutTheSearchForRaces) {
       gpu.memory.mark_written(x + i * bytes, bytes);
       std::memcpy(gpu.memory.host(*gpu.memory.find(x), x + i * bytes), &value, bytes);
     }
-    // Near and far elements. Thread 37 has another one in each round.
+    // Near and far elements; thread 37 loads another element in each round.
     const std::uint64_t elements[] = {7, kElements - 3, kUnwritten - 2, kElements - 2, 1ull << 40};
     for (const std::uint32_t spread : {3u, 90u}) {
       for (const std::uint32_t threads : {64u, 52u}) {
@@ -291,8 +290,7 @@ TEST(Atomics, BlocksOnSeveralHostThreadsLoseNothing) {
   EXPECT_EQ(gpu.fetch<std::uint32_t>(x, 1)[0], 200u * 96);
 }
 
-// Loads of what a kernel does not write, which differ from others in caches alone; they are checked
-// as others are.
+// Read-only loads differ from other loads only in caching. The checks must treat them alike.
 JUDGES(Memory, ReadOnlyLoadsAreLoads, "ldu.global.u32", "ldu.v2.u64", "ld.global.nc.u32",
        "ld.global.nc.v2.u64");
 TEST(Memory, ReadOnlyLoadsAreLoads) {
@@ -380,7 +378,7 @@ TEST(Load, TwoBytesAreExchanged) {
 JUDGES(Load, SixteenBytesAreOneElement, "mov.b128 d, v", "mov.b128 vd, a", "ld.global.b128",
        "ld.acquire.gpu.b128", "ld.global.nc.b128", "st.global.b128", "st.volatile.global.b128",
        "st.release.gpu.global.b128");
-// .b128 registers from and to every state space, weak and strong.
+// .b128 registers to and from every state space, weak and strong.
 TEST(Load, SixteenBytesAreOneElement) {
   Machine gpu;
   gpu.load_text(

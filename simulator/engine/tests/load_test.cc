@@ -1,4 +1,4 @@
-// What a module must have to be loaded, and what the refusal names when it has not.
+// Requirements on a module to be loaded, and the messages of refusals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
               HasSubstr("in k: unknown instruction 'istypep.query'"));
 }
 
-// Sizes that no device has, and that 32 bits do not hold.
+// Sizes beyond every device and beyond 32 bits.
 TEST(Load, WhatNoDeviceHasRoomForIsRefused) {
   Machine gpu;
   EXPECT_THAT(gpu.refusal(".const .b8 c[4294967297];"),
@@ -100,7 +100,7 @@ TEST(Load, KernelsDescribeTheirParametersAndMemory) {
   EXPECT_THAT(k->parameter_offsets(), ElementsAre(0, 8, 16, 24, 48));
   EXPECT_THAT(k->parameter_sizes(), ElementsAre(4, 8, 1, 24));
   EXPECT_EQ(k->max_threads_per_block(), 256u);
-  EXPECT_EQ(k->static_shared_bytes(), 120u);  // the gaps that the simulated GPU leaves do not count
+  EXPECT_EQ(k->static_shared_bytes(), 120u);  // without the gaps that the simulated GPU inserts
   EXPECT_EQ(k->constant_bytes(), 40u);
   EXPECT_EQ(k->ptx_target(), 90);
   EXPECT_EQ(gpu.module->find_kernel("j"), nullptr);

@@ -1,7 +1,7 @@
-// ldmatrix and stmatrix of elements of 8, 6 and 4 bits, against models of one byte after the other.
+// ldmatrix and stmatrix with elements of 8, 6 and 4 bits, compared with byte-by-byte models.
 //
-// The model of a 16 by 16 matrix is the layout of the factor B of mma.m16n8k32, which two registers
-// make up once their halves are exchanged.
+// The model of a 16 x 16 matrix is the layout of factor B of mma.m16n8k32: two of its registers
+// form B once their halves are exchanged.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,9 +16,9 @@ namespace matrix_bytes_test {
 using testing::Machine;
 using testing::text;
 
-// A kernel of one warp: lane l has `in` row l of 16 bytes, which it stores to row (l ^ 5) of shared
-// memory; after the body every lane stores r0 to r3 to its 16 bytes of `out`. s0 is the address of
-// the row with the lane's number.
+// A kernel of one warp. Lane l holds row l of `in`, 16 bytes, and stores it to row (l ^ 5) of
+// shared memory. After the body every lane stores r0 to r3 to its 16 bytes of `out`. s0 is the
+// address of the row with the lane's number.
 std::string kernel(const std::string& body) {
   return R"(.version 9.0
 .target sm_100a
@@ -56,7 +56,7 @@ std::vector<std::uint8_t> run(const std::string& body, const std::vector<std::ui
   return gpu.fetch<std::uint8_t>(to, 512);
 }
 
-// Element e of a row of 16: a byte, or 4 or 6 bits of those at the row's begin.
+// Element e of a row of 16: a byte, or 4 or 6 bits packed from the row's start.
 std::uint8_t element(const std::uint8_t* row, int e, int bits) {
   if (bits == 8) return row[e];
   unsigned v = 0;
@@ -93,12 +93,12 @@ TEST(MatrixBytes, SixteenRowsAcross) {
                 in);
         for (int lane = 0; lane < 32; ++lane) {
           for (int m = 0; m < matrices; ++m) {
-            // Column n of B is column n of the rows, k their number: byte i of a lane's register
-            // for columns 0 to 7 has k = 4 * (lane % 4) + i, and n = lane / 4.
+            // The rows hold columns of B; the row number is k. For columns 0 to 7, byte i of a
+            // lane's register has k = 4 * (lane % 4) + i and n = lane / 4.
             for (int half = 0; half < 2; ++half) {
               for (int i = 0; i < 4; ++i) {
                 const int k = 4 * (lane % 4) + i, n = lane / 4 + 8 * half;
-                // Bytes 0 and 1 of either half are in the first register, 2 and 3 in the second.
+                // Bytes 0 and 1 of each half are in the first register, 2 and 3 in the second.
                 const int at = 16 * lane + 8 * m + 4 * (i / 2) + 2 * half + i % 2;
                 ASSERT_EQ(out[static_cast<std::size_t>(at)],
                           element(in.data() + 16 * (16 * m + k), n, f.bits))
@@ -155,8 +155,8 @@ TEST(MatrixBytes, StoresAcross) {
                 std::to_string(matrices) + ".trans.shared.b8 [s0], " + registers +
                 "};\nbar.warp.sync 0xffffffff;\nld.shared.v4.b32 {r0, r1, r2, r3}, [s0];\n",
             in);
-    // Of a matrix of 16 rows and 8 columns, a row of memory is a column. A lane has rows lane / 4
-    // and 8 more of columns 2 * (lane % 4) and the next.
+    // A matrix of 16 rows and 8 columns: a row of memory is a column. A lane holds rows lane / 4
+    // and lane / 4 + 8 of columns 2 * (lane % 4) and the next.
     std::vector<std::uint8_t> expected(512);
     for (int m = 0; m < matrices; ++m) {
       for (int lane = 0; lane < 32; ++lane) {
@@ -171,7 +171,7 @@ TEST(MatrixBytes, StoresAcross) {
   }
 }
 
-// An element is as good as the bytes that it is of: of six bits, element 1 is of bytes 0 and 1.
+// An element is unwritten if one of its bytes is: with six bits, element 1 spans bytes 0 and 1.
 TEST(MatrixBytes, ElementsOfUnwrittenBytesAreUnwritten) {
   const auto found = [](const std::string& use) {
     Machine gpu;
@@ -186,7 +186,7 @@ TEST(MatrixBytes, ElementsOfUnwrittenBytesAreUnwritten) {
     const Outcome o = gpu.launch("k", 1, 32, from, to);
     return o.findings.size();
   };
-  // Element 3 is of byte 2 alone, elements 1 and 2 of byte 1. Bytes are tracked through memory.
+  // Element 3 is in byte 2 only; elements 1 and 2 use byte 1. Memory tracks bytes.
   const auto byte = [](int n) {
     return "bar.warp.sync 0xffffffff;\nst.shared.b32 [s0], r0;\nld.shared.u8 r6, [s0+" +
            std::to_string(n) + "];\nsetp.eq.u32 p1, r6, 77;\n@p1 trap;\nmov.u32 r0, 0;\n";

@@ -1,6 +1,6 @@
-// mma with a kind (PTX ISA 9.7.14.5): factors of eight bits and fewer, with scales of rows and
-// columns, dense and sparse. The model computes one element of D after the other from the registers
-// of the 32 lanes. All sums are exact.
+// mma with .kind (PTX ISA 9.7.14.5): factors of eight bits and fewer, block scales, dense and
+// sparse. The model computes each element of D from the registers of the 32 lanes. All sums are
+// exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ double value(const Type& t, std::uint32_t bits) {
   return (bits >> (t.bits() - 1) & 1) != 0 ? -magnitude : magnitude;
 }
 
-// Bits of a number of eighths between -4 and 4: sums of products of such are exact.
+// The bits of a multiple of 1/8 between -4 and 4: sums of products are exact.
 std::uint32_t draw(const Type& t, std::uint64_t& state) {
   for (;;) {
     const auto bits = static_cast<std::uint32_t>(next_mixed(state)) & ((1u << t.bits()) - 1);
@@ -66,7 +66,7 @@ struct Case {
   int whole() const { return sparse ? 2 * k : k; }  // rows of B
 };
 
-// Where an element is in the registers of a lane.
+// The position of an element in the registers of a lane.
 struct Place {
   int lane, reg, shift;
 };
@@ -79,7 +79,7 @@ Place place_of_b(const Case& c, int k, int n) {
   const int per = c.packed ? 8 : 4;
   return {4 * n + k / per % 4, k / (4 * per), k % per * (c.packed ? 4 : 8)};
 }
-// An element of four bits is in the middle of its byte, others begin at its low end.
+// An unpacked element of four bits is in the middle of its byte; others start at bit 0.
 int within_byte(const Case& c, const Type& t) { return !c.packed && t.bits() == 4 ? 2 : 0; }
 
 std::uint32_t half_of(double v) {
@@ -89,7 +89,7 @@ std::uint32_t half_of(double v) {
   return static_cast<std::uint32_t>((v < 0 ? 0x8000 : 0) + ((exponent + 14) << 10) + scaled);
 }
 
-constexpr int kWords = 16;  // of a lane: A, B, C, metadata and two of scales
+constexpr int kWords = 16;  // words of a lane: A, B, C, metadata and two of scales
 
 std::string kernel(const Case& c, int byte_a, int thread_a, int byte_b, int thread_b) {
   std::string s =
@@ -133,7 +133,7 @@ std::size_t run(const Case& c, std::uint64_t seed, int compute_capability = 120)
       a[static_cast<std::size_t>(row)][static_cast<std::size_t>(e)] = value(c.a, bits);
       at[static_cast<std::size_t>(row)][static_cast<std::size_t>(e)] = static_cast<std::size_t>(e);
     }
-    // Two of four columns, or of four pairs: in ascending order.
+    // Two of four columns, or of four pairs, in ascending order.
     for (int group = 0; c.sparse && group < 16; ++group) {
       constexpr int kChoices[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
       const int* chosen = kChoices[next_mixed(state) % 6];

@@ -1,6 +1,6 @@
-// Operations on matrices that the lanes of a warp, or the warps of a warpgroup, hold together: who
-// takes part, what nobody wrote, what they may touch and when. What they compute is held against
-// silicon by //simulator/vectors:matrix_replay_test.
+// Matrix operations of a warp or a warpgroup: participating threads, unwritten values, legal
+// addresses, and order. //simulator/vectors:matrix_replay_test compares the computed values with
+// silicon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,10 +16,9 @@ using testing::Machine;
 using ::testing::Not;
 using testing::text;
 
-// One kernel with an input, an output, memory that nobody has written and 16 KB of shared memory.
-// r0 is the thread, d0 and d1 its 16 bytes of input and output, d4 its 16 bytes of the unwritten
-// memory, s0 its 16 bytes of `tile`; r20 to r29 hold ones of f16, f0 to f3 zeros; p0 is true for
-// thread 0.
+// A kernel with an input, an output, unwritten memory and 16 KB of shared memory. r0 is the thread;
+// d0 and d1 its 16 bytes of input and output; d4 its 16 bytes of the unwritten memory; s0 its 16
+// bytes of `tile`; r20 to r29 hold f16 ones, f0 to f3 zeros; p0 is true for thread 0.
 std::string kernel(const std::string& body) {
   return R"(
 .version 9.0
@@ -81,7 +80,7 @@ constexpr char kMultiply[] =
 constexpr char kStore[] = "st.global.v4.f32 [d1], {f4, f5, f6, f7};\n";
 const std::string kUnwritten = "ld.global.b32 r40, [d4];\n";
 
-// ---- Who takes part
+// ---- Participating threads
 
 TEST_F(Matrices, AllLanesHoldAMatrix) {
   expect_clean(run(std::string(kMultiply) + kStore));
@@ -119,15 +118,15 @@ TEST_F(Matrices, LanesThatNeverComeAreADeadlock) {
   EXPECT_EQ(o.findings[0].kind, Kind::kInvalidMask) << text(o);
 }
 
-// ---- What nobody wrote
+// ---- Unwritten values
 
-// Row 3 of A is in the lanes 12 to 15, rows 3 and 11 in alternate registers: r20 and r22 are of the
+// Row 3 of A is in lanes 12 to 15; rows 3 and 11 are in alternate registers: r20 and r22 are of the
 // upper half.
 TEST_F(Matrices, AnElementIsAsGoodAsWhatItIsMadeOf) {
   const std::string spoilt = kUnwritten +
                              "shr.u32 r1, r0, 2;\nsetp.eq.u32 p1, r1, 3;\n@p1 mov.b32 r20, r40;\n" +
                              kMultiply;
-  // Rows 8 to 15 are whole, and so are the rows of other lanes.
+  // Rows 8 to 15 are written, and so are the rows of other lanes.
   expect_clean(run(spoilt + "add.f32 f6, f6, f7;\n@!p1 add.f32 f4, f4, f5;\nst.global.f32 [d1], "
                             "f6;\n@!p1 st.global.f32 [d1+4], f4;\n"));
   expect_finding(run(spoilt + "add.f32 f4, f4, f5;\nst.global.f32 [d1], f4;\n"),
@@ -145,7 +144,7 @@ TEST_F(Matrices, AColumnOfBSpoilsAColumnOfD) {
 }
 
 TEST_F(Matrices, LdmatrixHandsOnWhichBytesWereWritten) {
-  // Thread i has written row i, but not thread 5; row 5 comes to the lanes 20 to 23.
+  // Thread i has written row i, except thread 5; lanes 20 to 23 receive row 5.
   const std::string load =
       "setp.ne.u32 p1, r0, 5;\n@p1 st.shared.v4.b32 [s0], {r20, r21, r22, r23};\nbar.warp.sync "
       "0xffffffff;\n"
@@ -154,7 +153,7 @@ TEST_F(Matrices, LdmatrixHandsOnWhichBytesWereWritten) {
   expect_clean(run(load + "@p2 st.global.b32 [d1], r1;\n"));
   expect_finding(run(load + "add.u32 r1, r1, 1;\nst.global.b32 [d1], r1;\n"), Kind::kUninitialised,
                  "ldmatrix");
-  // Across, column 5 of every lane's pairs is spoilt: those of the lanes with 2 * (l % 4) = 4.
+  // Transposed: column 5 is unwritten, which lanes with 2 * (l % 4) = 4 hold.
   const std::string across =
       "setp.ne.u32 p1, r0, 5;\n@p1 st.shared.v4.b32 [s0], {r20, r21, r22, r23};\nbar.warp.sync "
       "0xffffffff;\n"
@@ -176,7 +175,7 @@ TEST_F(Matrices, StmatrixOfWhatNobodyWroteWritesNothing) {
 }
 
 TEST_F(Matrices, MovmatrixTurnsTheMarksToo) {
-  // Row 0 is in the lanes 0 to 3; turned, column 0 in the lanes 0, 4, 8 ...
+  // Row 0 is in lanes 0 to 3; transposed, column 0 is in lanes 0, 4, 8 ...
   const std::string turned =
       kUnwritten +
       "setp.lt.u32 p1, r0, 4;\n@p1 mov.b32 r20, r40;\nmovmatrix.sync.aligned.m8n8.trans.b16 r1, "
@@ -202,7 +201,7 @@ TEST_F(Matrices, RowsAreAligned) {
                  Kind::kOutOfBounds, "tile");
 }
 
-// Of x1 only the addresses of eight lanes count.
+// x1 uses the addresses of eight lanes only.
 TEST_F(Matrices, AddressesOfOtherLanesDoNotCount) {
   expect_clean(
       run("st.shared.v4.b32 [s0], {r20, r21, r22, r23};\nbar.warp.sync 0xffffffff;\nsetp.ge.u32 "
@@ -219,7 +218,7 @@ TEST_F(Matrices, AMatrixOfWmmaHasOneAddress) {
   expect_finding(run(load + "[d2+16], 16;\n"), Kind::kMisaligned,
                  "multiple of its fragment's size, 32 bytes");
   expect_finding(run(load + "[d2], 18;\n"), Kind::kMisaligned, "no multiple of 16 bytes");
-  // Smaller fragments ask for less: two registers here.
+  // Smaller fragments have fewer registers: two here.
   const std::string narrow = "wmma.load.a.sync.aligned.row.m16n16k16.global.u8 {r1, r2}, ";
   expect_clean(run(narrow + "[d2+8], 24;\n"));
   expect_finding(run(narrow + "[d2+4], 16;\n"), Kind::kMisaligned, "8 bytes");
@@ -237,7 +236,7 @@ TEST_F(Matrices, WarpsRaceForAMatrixAsForAnythingElse) {
   expect_finding(run(both + read, 64), Kind::kRace, "stmatrix");
 }
 
-// A layout that keeps each row twice, as Triton's do: both lanes write the same value.
+// A layout that stores each row twice, as Triton does: both lanes write equal values.
 TEST_F(Matrices, RowsAtOnePlaceRaceWhereTheyDiffer) {
   const std::string twice =
       "and.b32 r1, r0, 3;\nmad.lo.u32 s2, r1, 16, s1;\n"
@@ -252,8 +251,8 @@ TEST_F(Matrices, RowsAtOnePlaceRaceWhereTheyDiffer) {
 
 // ---- Warpgroups
 
-// A and B, ones without swizzling, at `tile`: 64 by 16 and 8 by 16 elements of f16, whose
-// descriptors are d6 and d7.
+// A and B at `tile`: f16 ones without a swizzle, 64 x 16 and 8 x 16 elements; their descriptors are
+// d6 and d7.
 const std::string kOperands =
     "st.shared.v4.b32 [s0], {r20, r21, r22, r23};\nst.shared.v4.b32 [s0+2048], {r20, r21, r22, "
     "r23};\nfence.proxy.async;\nbar.sync 0;\n"
@@ -280,7 +279,7 @@ TEST_F(Matrices, WithoutAFenceRegistersAreUnordered) {
       run(kOperands + kFence + "add.f32 f2, f2, 0f3f800000;\n" + kIssue + kWait + kStoreFirst,
           kGroup),
       Kind::kAsyncOrder, "register 3 of the accumulator was written after the last wgmma.fence");
-  // After a wait too.
+  // A fence is needed after a wait too.
   expect_finding(run(kOperands + kFence + kIssue + kWait + "add.f32 f0, f0, f0;\n" + kIssue +
                          kWait + kStoreFirst,
                      kGroup),
@@ -297,12 +296,12 @@ TEST_F(Matrices, AResultIsNobodysBeforeItIsWaitedFor) {
                          "st.global.f32 [d1], f4;\n",
                      kGroup),
                  Kind::kAsyncOrder, "wgmma.wait_group must come before");
-  // A group that was not committed is not waited for.
+  // A wait does not cover an uncommitted group.
   expect_finding(run(kOperands + kFence + "wgmma.commit_group.sync.aligned;\n" + kIssue +
                          "wgmma.wait_group.sync.aligned 0;\n" + kStoreFirst,
                      kGroup),
                  Kind::kAsyncOrder, "nobody has waited");
-  // One may be under way.
+  // wait_group 1: one group may be pending.
   const std::string two = kOperands + kFence + kIssue + "wgmma.commit_group.sync.aligned;\n" +
                           "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f4, f5, f6, f7}, d6, "
                           "d7, 0, 1, 1, 0, 0;\n" +
@@ -321,7 +320,7 @@ TEST_F(Matrices, AResultOnItsWayMayBeCopied) {
 
 TEST_F(Matrices, OperandsStayUntilTheyAreRead) {
   const std::string overwrite = "st.shared.v4.b32 [s0], {r0, r0, r0, r0};\n";
-  // Unordered, and then ordered after the issue but not after what was issued.
+  // First unordered, then ordered after the issue but not after the multiplication.
   expect_finding(run(kOperands + kFence + kIssue + overwrite + kWait, kGroup), Kind::kRace,
                  "wgmma.mma_async");
   expect_finding(run(kOperands + kFence + kIssue + "bar.sync 0;\n" + overwrite + kWait, kGroup),
@@ -330,8 +329,8 @@ TEST_F(Matrices, OperandsStayUntilTheyAreRead) {
 }
 
 TEST_F(Matrices, OperandsAreReadUntilTheWaitHoweverEarlyItComes) {
-  // A fifth warp overwrites them after a barrier: before the wait, which has long been passed
-  // then, or after it.
+  // A fifth warp overwrites the operands after a barrier: before the wait of the warpgroup, or
+  // after it.
   const std::string issue =
                         "setp.ge.u32 p1, r0, 128;\n@p1 bra OTHER;\n" + kOperands + kFence + kIssue,
                     arrive = "bar.arrive 1, 160;\n";
@@ -409,7 +408,7 @@ TEST_F(Matrices, OrdinaryStoresAreFencedForTheOtherProxy) {
   unfenced.erase(unfenced.find("fence.proxy.async;\n"), std::string("fence.proxy.async;\n").size());
   expect_finding(run(unfenced + kFence + kIssue + kWait + kStoreFirst, kGroup),
                  Kind::kMissingProxyFence, "fence.proxy.async");
-  // After the barrier, by those who multiply, does too.
+  // After the barrier the multiplying threads may do so.
   expect_clean(
       run(unfenced + "fence.proxy.async.shared::cta;\n" + kFence + kIssue + kWait + kStoreFirst,
           kGroup));

@@ -1,5 +1,5 @@
-// wmma moves a register whose elements are neighbours in global memory by one access, once the
-// instruction has met the allocation before. Nothing else about it changes.
+// wmma accesses a register of neighbouring elements in global memory at once, after the instruction
+// has accessed that allocation before. Its behaviour must not change.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@ using testing::Machine;
 
 constexpr std::uint64_t kMatrix = 512;  // bytes of 16 x 16 elements of f16
 
-// Loads the matrix at x, then by the same instruction the one behind it. Each lane stores its
-// registers to y, those of the first matrix before those of the second.
+// Loads the matrix at x, then by the same instruction the following matrix. Each lane stores its
+// registers of both matrices to y.
 const std::string kLoadTwice = R"(
 .visible .entry k(.param .u64 x, .param .u64 y)
 {
@@ -80,7 +80,7 @@ TEST_F(MatrixWords, OneElementThatNobodyWroteStaysUnwritten) {
     gpu.memory.mark_written(x, missing - x);
     gpu.memory.mark_written(missing + 2, x + 2 * kMatrix - missing - 2);
     gpu.memory.mark_unwritten(y, 2048);
-    // A copy of it is no mistake yet. Two lanes hold each element of A, and store it.
+    // A copy of unwritten elements is no mistake. Two lanes hold, and store, each element of A.
     ASSERT_FALSE(gpu.launch("k", 1, 32, x, y).failed());
     for (const std::uint64_t half : {0, 1}) {
       std::uint64_t unwritten = 0;

@@ -1,7 +1,7 @@
-// Sequences of operations on one mbarrier object, by one thread, against a model of the object:
-// after each operation what was pending, and whether the phase is complete by state and by parity.
-// Every order of arrivals, of arrivals that are dropped and of bytes comes about, those among them
-// whose operation completes the phase. The model agrees with an H100 on 400 such sequences.
+// Sequences of operations of one thread on one mbarrier object, compared with a model. After each
+// operation: the pending count, and whether the phase is complete, by state and by parity. They
+// cover every order of arrivals, dropped arrivals and bytes, including those that complete a phase.
+// The model agrees with an H100 on 400 such sequences.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using testing::text;
 constexpr int kSequences = 60, kOperations = 24;
 constexpr std::uint32_t kNoState = 0xffff, kNoAnswer = 9;
 
-// What PTX ISA 9.7.13.15.1 to 9.7.13.15.5 says of an object.
+// An mbarrier object as PTX ISA 9.7.13.15.1 to 9.7.13.15.5 defines it.
 struct Model {
   std::uint32_t expected, pending, bytes = 0, phase = 0;
 
@@ -47,9 +47,9 @@ constexpr Operation kKinds[] = {
     {"arrive_drop.noComplete", true, true, false, false, true},
 };
 
-// A kernel of operations that are legal one after the other, and what each should leave behind:
-// the arrivals that were pending before it, if it gives a state; whether the phase of the last
-// state is complete; whether phase 0 is, by parity.
+// A kernel of legal consecutive operations, and the expected values after each: the pending count
+// before it, if it returns a state; whether the phase of the last state is complete; whether phase
+// 0 is complete, by parity.
 struct Sequence {
   std::string text;
   std::vector<std::uint32_t> expected;

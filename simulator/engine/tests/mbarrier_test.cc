@@ -1,4 +1,4 @@
-// mbarrier objects, by one thread: what each operation adds to, takes from and expects of a phase.
+// mbarrier objects used by one thread: the effect of each operation on a phase.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,21 +13,20 @@ namespace mbarrier_test {
 using testing::Machine;
 using testing::text;
 
-// What an operation does to a phase.
+// The effect of an operation on a phase.
 struct Effect {
-  std::string
-      operation;  // of the object at b0 and, behind a generic address, d0; r1 is 2, r2 is 48
-  std::uint32_t arrivals = 0;  // that it counts
-  std::uint32_t bytes = 0;     // that the phase waits for more than before
-  std::uint32_t dropped = 0;   // arrivals less that later phases wait for
+  std::string operation;       // on the object at b0, or generic d0; r1 is 2, r2 is 48
+  std::uint32_t arrivals = 0;  // arrivals that it counts
+  std::uint32_t bytes = 0;     // additional bytes that the phase expects
+  std::uint32_t dropped = 0;   // decrease of the expected arrivals of later phases
 };
 
 constexpr std::uint32_t kCount = 5;  // arrivals of the first phase
 
-// The object is made for kCount arrivals; then the operation, and as many arrivals as the phase
-// still lacks. Left behind: how many it lacked after the operation; whether it was complete before
-// the last arrival, after it, and after the bytes that it waits for; how many the next phase waits
-// for. The two waits ask for the phase of state d8, or for parity r0, which is 0.
+// Initialises the object with kCount arrivals, executes the operation, then the missing arrivals.
+// Returns the pending count after the operation; whether the phase was complete before the last
+// arrival, after it, and after its bytes; and the expected arrivals of the next phase. The two
+// waits test the phase of state d8, or of parity r0, which is 0.
 std::vector<std::uint32_t> measure(const Effect& e, const std::string& first_wait,
                                    const std::string& second_wait) {
   std::string body = "mbarrier.init.shared::cta.b64 [b0], " + std::to_string(kCount) + ";\n" +
@@ -111,7 +110,7 @@ TEST(Mbarrier, BytesThatAreExpectedAreWaitedFor) {
   expect({"mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [b0], r2;", 1, 48});
   expect({"mbarrier.arrive_drop.expect_tx.b64 d4, [d0], r2;", 1, 48, 1});
   expect({"mbarrier.arrive_drop.expect_tx.shared::cluster.b64 _, [b0], 32;", 1, 32, 1});
-  // What is completed counts against what is expected.
+  // complete_tx counts against expect_tx.
   expect({"mbarrier.expect_tx.shared.b64 [b0], 64;\nmbarrier.complete_tx.shared::cta.b64 [b0], 16;",
           0, 48});
 }
@@ -134,7 +133,7 @@ TEST(Mbarrier, AWaitTellsWhetherThePhaseIsComplete) {
                             Effect{"mbarrier.expect_tx.shared.b64 [b0], 16;", 0, 16}}) {
       expect(e, wait("test_wait", "p1", "d8"), wait("test_wait.parity", "p2", "r0"));
       expect(e, wait("test_wait.parity", "p1", "r0"), wait("test_wait", "p2", "d8"));
-      // An attempt to wait gives up after a time when nobody else can complete the phase.
+      // try_wait times out if no other thread can complete the phase.
       expect(e, wait("try_wait", "p1", "d8, 100"), wait("try_wait.parity", "p2", "r0"));
       expect(e, wait("try_wait.parity", "p1", "r0, 100"), wait("try_wait", "p2", "d8"));
     }

@@ -1,5 +1,5 @@
-// multimem against a model of its own (PTX ISA 9.7.9.14): the memory of two or three devices behind
-// one address, loaded, stored and reduced one value at a time.
+// multimem compared with a model (PTX ISA 9.7.9.14): memory of two or three devices at one
+// multicast address, loaded, stored and reduced value by value.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint32_t kThreads = 64, kStretch = 16, kBytes = kThreads * kStretch;
 
-// A floating-point format of up to 16 bits by its list of values.
+// A floating-point format of up to 16 bits, as the list of its values.
 class Format {
  public:
   Format(int exponent, int fraction, bool has_infinity)
@@ -44,7 +44,7 @@ class Format {
     if (!has_infinity_ && magnitude == sign - 1) v = NAN;
     return code & sign ? -v : v;
   }
-  // To the nearest value, of two equally near the even code. `saturates`: never to infinity.
+  // Rounds to the nearest value, ties to the even code. `saturates`: never to infinity.
   std::uint32_t code(double v, bool saturates) const {
     const std::uint32_t sign = std::signbit(v) ? 1u << (exponent_ + fraction_) : 0;
     const double m = std::fabs(v);
@@ -70,7 +70,7 @@ class Format {
 struct Type {
   const char* name;
   std::uint32_t bytes;  // of an element
-  char kind;            // u, s, f (f32), d (f64), or a Format
+  char kind;            // u, s, f (f32), d (f64), or that of a Format
   const Format* format = nullptr;
 };
 const Format& half() {
@@ -109,7 +109,7 @@ std::uint64_t reduced(const std::string& op, const Type& t, std::uint64_t a, std
   const std::uint64_t mask = t.bytes == 8 ? ~0ull : (1ull << 8 * t.bytes) - 1;
   if (t.kind == 'u' || t.kind == 's') {
     if (op == "add") return (a + b) & mask;
-    const auto order = [&](std::uint64_t x) {  // as if unsigned
+    const auto order = [&](std::uint64_t x) {  // order as unsigned numbers
       return t.kind == 's' ? (x ^ (1ull << (8 * t.bytes - 1))) : x;
     };
     return (order(a) < order(b)) == (op == "min") ? a : b;
@@ -122,7 +122,7 @@ std::uint64_t reduced(const std::string& op, const Type& t, std::uint64_t a, std
 
 class MultimemTest : public ::testing::Test {
  protected:
-  // Memory of `devices` devices with random bytes, and an address for all.
+  // Memory of `devices` devices with random bytes, and a multicast address for all.
   void bind(int devices, const Type& t) {
     parts.clear();
     before.clear();
@@ -132,7 +132,7 @@ class MultimemTest : public ::testing::Test {
       Bytes bytes(kBytes);
       for (std::uint32_t at = 0; at < kBytes; at += t.bytes) {
         std::uint64_t bits = next_mixed(state);
-        // No NaN and no infinity, and exponents near one another.
+        // Avoids NaN and infinity; exponents are near one another.
         if (t.format != nullptr || t.kind == 'f' || t.kind == 'd')
           bits = encoded(
               t, std::ldexp(static_cast<double>(static_cast<std::int64_t>(bits % 4001)) - 2000,
@@ -172,7 +172,7 @@ class MultimemTest : public ::testing::Test {
   static std::string vector(std::uint32_t count) {
     return count == 1 ? "" : ".v" + std::to_string(count);
   }
-  // `count` registers of `bytes` from or to [d11], one after another.
+  // Loads or stores `count` consecutive registers of `bytes` bytes at [d11].
   static std::string moves(bool loads, std::uint32_t bytes, std::uint32_t count) {
     std::string s;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -220,7 +220,7 @@ class MultimemTest : public ::testing::Test {
       }
     }
   }
-  // What is at [d11] goes to all devices.
+  // Writes the data at [d11] to all devices.
   void write(const std::string& name, const std::string& op, const Type& t, std::uint32_t bytes,
              std::uint32_t count) {
     bind(3, t);
@@ -463,12 +463,12 @@ TEST_F(MultimemTest, MemoryThatNobodyWroteIsFound) {
   expect_finding(
       run("multimem.ld_reduce.global.add.u32 r1, [d10]; st.global.u32 [d11], r1;\n", parts[0]),
       Kind::kUninitialised, "'new'");
-  // A store needs none.
+  // A store does not read: it needs no written memory.
   EXPECT_TRUE(run("multimem.st.global.b32 [d10], r15;\n", parts[0]).findings.empty());
 }
 
-// A store to all races with an ordinary access of one device's memory, and a strong one with its
-// like does not.
+// A multicast store races with an ordinary access to one device's memory. A strong store does not
+// race with a strong access.
 TEST_F(MultimemTest, AccessesThatNothingOrdersAreFound) {
   bind(2, kU32);
   const std::string first =

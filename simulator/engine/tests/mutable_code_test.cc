@@ -1,4 +1,4 @@
-// Changing loaded code in place: kernels, variables and results.
+// Mutants of loaded code, changed in place: kernels, variables and results.
 #include "simulator/engine/run/mutable_code.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::Machine;
 
-// y[i] = x[i] + step, and counts its threads; beyond n it does nothing.
+// y[i] = x[i] + step, counting its threads; no effect for threads beyond n.
 const std::string kText = testing::module_text(R"(
 .visible .global .align 4 .u32 counted;
 .visible .entry shift(.param .u64 x, .param .u64 y, .param .u32 n)
@@ -57,7 +57,7 @@ class Shift : public ::testing::Test {
   std::uint32_t counted() {
     return gpu.fetch<std::uint32_t>(gpu.module->find_variable("counted")->base, 1)[0];
   }
-  // The first mutant of this operator with this change; its place.
+  // The place of the first mutant of this operator and change.
   mutation::Place place(mutation::Operator op, const std::string& change) {
     const auto all = code->mutants();
     const auto it = std::find_if(all.begin(), all.end(), [&](const mutation::Mutant& m) {
@@ -81,7 +81,7 @@ using Words = std::vector<std::uint32_t>;
 TEST_F(Shift, GoesOnAsAnotherKernel) {
   EXPECT_EQ(run(), (Words{15, 25, 35, 45}));
   const Kernel* const kernel = gpu.module->find_kernel("shift");
-  // The constants of the multiplication come first, then that of the sum.
+  // The multiplication's constants come first, then the sum's.
   const auto all = code->mutants();
   const auto sum = std::find_if(all.begin(), all.end(), [](const mutation::Mutant& m) {
     return m.text == "add.s32 %r4, %r3, 0x5" && m.change == "add became sub";
@@ -105,7 +105,7 @@ TEST_F(Shift, KeepsVariablesAndWhatTheyHold) {
   EXPECT_EQ(mutate(place(mutation::Operator::kStoreRemoved, "the reduction is left out")), "");
   EXPECT_EQ(gpu.module->find_variable("counted")->base, before);
   run();
-  EXPECT_EQ(counted(), 4u);  // still there, and no longer counted
+  EXPECT_EQ(counted(), 4u);  // the value remains and is no longer incremented
 }
 
 TEST_F(Shift, ReturnsWhichInstructionsALaunchCameTo) {
@@ -115,14 +115,14 @@ TEST_F(Shift, ReturnsWhichInstructionsALaunchCameTo) {
   const std::size_t outside = code->reached(*gpu.module->find_kernel("shift"), ran).size();
   run(4);
   const std::size_t all = code->reached(*gpu.module->find_kernel("shift"), ran).size();
-  EXPECT_EQ(outside, 7u);  // up to the branch, and the return
+  EXPECT_EQ(outside, 7u);  // instructions up to the branch, and the return
   EXPECT_EQ(all, 15u);
-  // A branch that nobody takes is one that might be: that it is always taken is a mutant of it.
+  // A branch that is never taken could be: "always taken" is a mutant of it.
   gpu.launch("shift", 1, 4, x, y, 4u);
   EXPECT_EQ(code->reached(*gpu.module->find_kernel("shift"), ran).size(), all);
 }
 
-// Whatever can be changed there is code again; each mutant begins with the original.
+// Every mutant can be executed; each starts from the original code.
 TEST_F(Shift, EveryMutantIsCodeThatRuns) {
   const auto all = code->mutants();
   EXPECT_GT(all.size(), 25u);
@@ -134,12 +134,11 @@ TEST_F(Shift, EveryMutantIsCodeThatRuns) {
     gpu.load_text(kText);
     std::memset(gpu.memory.host(*gpu.memory.find(y), y), 0, 16);
   }
-  // Not those of the counter, among others.
+  // Mutants of the counter, among others, are not noticed.
   EXPECT_GT(noticed, all.size() / 2);
 }
 
-// A mutant beside the module: launches between two exchanges are its own, those after them the
-// module's.
+// A mutant beside the module: launches between two exchanges run it, later launches the original.
 TEST_F(Shift, StandsBesideTheModuleAndTakesItsPlaceForALaunch) {
   std::string why;
   const auto mutant =
@@ -178,11 +177,11 @@ TEST_F(Shift, ReturnsWhichOperationsBelongToAPlace) {
   for (const std::uint32_t pc : operations[0].pcs) EXPECT_NE(ran[pc], 0);
 }
 
-// What other kernels use decides where shared variables lie, and only one kernel is compiled: every
-// mutant there does what it does in a whole program.
+// Other kernels influence the layout of shared variables, and only one kernel is compiled anew.
+// Every mutant must behave as in a module compiled as a whole.
 TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
-  // Two kernels with a variable each of their own and one together, whose addresses they store; and
-  // one that has nothing.
+  // Two kernels store the addresses of their own variables and of a common variable; a third kernel
+  // has none.
   const std::string text = testing::module_text(R"(
 .shared .align 4 .b8 both[400];
 .shared .align 4 .b8 mine[200];
@@ -229,7 +228,7 @@ TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
     const auto mutant =
         code->prepare(m.place, *beside.module, beside.memory, 0, RegisterPlaces::kShared, &why);
     ASSERT_EQ(why, "");
-    if (mutant == nullptr) continue;  // in its shared memory it shows
+    if (mutant == nullptr) continue;  // visible in its shared memory
     EXPECT_FALSE(mutant->is_of(*beside.module->find_kernel("other")));
     mutant->exchange();
     const Outcome a = whole.launch("own", 1, 32, y), b = beside.launch("own", 1, 32, z);

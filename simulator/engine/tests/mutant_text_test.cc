@@ -1,9 +1,9 @@
-// Mutants against their texts: a changed program does what the same change does that somebody
-// writes into the PTX and loads.
+// Mutants compared with their PTX texts: a mutated kernel must behave as the kernel loaded from a
+// text with the same change.
 //
-// For each edit of each instruction of these kernels the line is written anew, with the edit's
-// instructions in its place, and both run with the same input. Every edit has a spelling; a text
-// that is no PTX would fail.
+// For each edit of each instruction of these kernels, the line is replaced by the edit's
+// instructions, and both kernels run with the same input. Every edit has a text; invalid PTX would
+// fail the test.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -31,9 +31,9 @@ using Words = std::vector<std::uint32_t>;
 
 constexpr int kMost = 128;  // threads of a grid
 
-// y[i] of each thread i of the grid comes from x[i] in %r1; the body leaves a word in %r2. 64 words
-// of each array belong to nobody else, behind those of the threads. One instruction a line: a line
-// that begins with more than two blanks continues the one before.
+// Thread i of the grid computes y[i] from x[i], in %r1; the body leaves a word in %r2. 64 further
+// words of each array, behind those of the threads, are the body's own. One instruction per line; a
+// line that begins with more than two blanks continues the previous one.
 std::string kernel(const std::string& body) {
   const std::string text = R"(.version 8.4
 .target sm_90a
@@ -77,9 +77,9 @@ DONE:
 struct Body {
   std::string text;
   std::uint32_t blocks = 2, threads = 64;  // of a block
-  std::uint32_t idle = 5;                  // threads of the last block that have nothing to do
-  // Of matrices and copies. A mutant that reads shared memory that nobody has written is stopped
-  // there: it would read whatever lay there.
+  std::uint32_t idle = 5;                  // idle threads of the last block
+  // Matrices and copies: a mutant that reads unwritten shared memory is stopped there, because its
+  // value would be arbitrary.
   bool of_matrices = false;
 };
 
@@ -298,8 +298,8 @@ WAIT:
   xor.b32 %r26, %r25, %r23;
   xor.b32 %r2, %r24, %r26;)",
       1, 128, 0, true}},
-    // The mbarrier lies behind what is copied; the map is of 8 rows of 8 words at x, and its box of
-    // 4 by 4.
+    // The mbarrier is behind the copied bytes; the map is of 8 rows of 8 words at x, its box is 4 x
+    // 4.
     {"bulk copies",
      {R"(
   mov.u32 %r10, tile;
@@ -342,7 +342,7 @@ OVER:)",
       1, 64, 0, true}},
 };
 
-// What a run leaves: memory, and what stopped it.
+// The result of a run: memory, and the finding that stopped it.
 struct Left {
   Words y, counters;
   std::vector<check::Kind> findings;
@@ -386,7 +386,7 @@ class Loaded {
   memory::Address x = 0, y = 0;
 };
 
-// The instruction as a line of PTX. `line`: the line before; a branch keeps its label.
+// The instruction as a line of PTX. `line` is the original line; a branch keeps its label.
 std::string line_of(const ptx::Instruction& i, const ptx::Function& f, const std::string& line) {
   std::string text = ptx::spell(i, f);
   for (const ptx::Operand& o : i.operands) {
@@ -404,7 +404,7 @@ std::string line_of(const ptx::Instruction& i, const ptx::Function& f, const std
   return text + ";";
 }
 
-// The module's text with the edit written into it.
+// The module's text with the edit.
 std::string with_edit(const std::string& text, const ptx::Function& f, std::uint32_t index,
                       const mutation::Edit& edit) {
   std::vector<std::string> lines;
@@ -467,7 +467,7 @@ TEST(MutantsAndTexts, DoTheSame) {
   }
   EXPECT_GT(compared, 400u);
   EXPECT_GT(differ,
-            compared * 3 / 5);  // a comparison of what is unchanged on both sides would say little
+            compared * 3 / 5);  // a comparison of unchanged parts would prove little
   for (std::size_t op = 0; op < mutation::kOperators; ++op)
     EXPECT_GT(operators[static_cast<mutation::Operator>(op)], 0)
         << mutation::name_of(static_cast<mutation::Operator>(op));

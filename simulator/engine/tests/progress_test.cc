@@ -1,8 +1,8 @@
-// Progress is counted whatever a handler changes: every test of this program runs with handlers
-// that compare memory, and the state that orders threads, before and after the engine's own. What a
-// handler has changed without its count (monitor/progress.h) is a failure of the test that ran it.
-// At the end, the handlers that were seen to change something are those that are listed here: so
-// each of them, were it to forget the count, is one that this test finds.
+// Checks that every handler counts its changes as progress (monitor/progress.h). All tests of this
+// program run with wrapped handlers, which compare memory and the ordering state of threads before
+// and after the engine's own handlers. A change without a count fails the test that executed it. At
+// the end, the set of handlers seen to change something must equal the list here: if one of these
+// handlers forgot its count, this test would notice.
 #include "simulator/engine/monitor/progress.h"
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ using program::Action;
 
 constexpr auto kActions = static_cast<std::size_t>(Action::kCount);
 
-// Handlers that change memory or order threads. Those that only move values between registers, and
-// those whose effect comes with a later one, are not among them.
+// Handlers that change memory or order threads. Not those that only move values between registers,
+// and not those whose effect is that of a later handler.
 const std::set<Action>& expected() {
   static const auto* const actions = new std::set<Action>{
       Action::kStore,
@@ -80,7 +80,7 @@ class Digest {
     h_ = (h_ ^ static_cast<std::uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
     h_ ^= h_ >> 29;
   }
-  // By the C++ library's own hash, which is compiled with optimisation and without a sanitizer.
+  // Uses the C++ library's hash, which is compiled with optimisation and without a sanitizer.
   void add(const void* from, std::size_t n) {
     add(std::hash<std::string_view>{}({static_cast<const char*>(from), n}));
   }
@@ -106,7 +106,8 @@ void add_block(Digest& d, const Block& b) {
       d.add(s.tx), d.add(s.phase);
     }
   }
-  // Tensor memory is made when the block first names it; without columns nothing of it shows.
+  // Tensor Memory is created when the block first uses it; without allocated columns it is
+  // invisible.
   const auto is_owned = [](std::uint16_t owner) { return owner != 0; };
   if (b.tensor && std::ranges::any_of(*b.tensor->owner, is_owned)) {
     d.add(b.tensor->words->data(), 4 * b.tensor->words->size());
@@ -114,10 +115,10 @@ void add_block(Digest& d, const Block& b) {
   }
 }
 
-// An allocation of gigabytes, which a test of far addresses has, would be read twice at each store.
+// A test of far addresses has gigabytes, which would be hashed twice for each store.
 constexpr std::uint64_t kLargest = 64 << 20;
 
-// What threads can find out of one another.
+// The state of a warp that other threads can observe.
 std::uint64_t state_of(const Warp& w) {
   Digest d;
   const Block& b = *w.block;
@@ -138,7 +139,7 @@ std::uint64_t state_of(const Warp& w) {
 }
 
 struct Watch {
-  // Each handler is watched so often, and later now and then.
+  // Each handler is compared the first kAlways times, then once in kOneIn.
   static constexpr std::uint32_t kAlways = 150, kOneIn = 997;
   std::array<std::uint32_t, kActions> runs{};
   std::set<Action> changed;
@@ -151,7 +152,7 @@ Watch& watch() {
 }
 
 void run_watched(Action action, Handler handler, Warp& w, const Op& op, LaneMask mask) {
-  // Other host threads change memory at any time.
+  // Other host threads may change memory at any time.
   std::uint32_t& runs = watch().runs[static_cast<std::size_t>(action)];
   if (w.block->launch->config->host_threads != 1 ||
       (++runs > Watch::kAlways && runs % Watch::kOneIn != 0))
@@ -207,7 +208,7 @@ std::string numbers(const std::set<Action>& actions) {
 
 class Environment final : public ::testing::Environment {
   void SetUp() override { replace_handlers(new WatchedHandlers(handlers())); }
-  // Only all tests together run all handlers.
+  // Only all tests together execute all handlers.
   void TearDown() override {
     const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
     if (all.test_to_run_count() != all.total_test_count()) return;
@@ -225,7 +226,7 @@ using testing::Machine;
 using testing::tensor_kernel;
 using testing::text;
 
-// Handlers for which other tests may only run a form that changes nothing by itself.
+// Handlers that other tests may execute only in a form without a change.
 TEST(Progress, AnArrivalThatDoesNotWaitIsCounted) {
   watch().begin_again();
   Machine gpu;
@@ -280,7 +281,7 @@ TEST(Progress, ACopyToTensorMemoryThatIsDoneAtOnceIsCounted) {
   EXPECT_TRUE(watch().changed.contains(Action::kTensorFill));
 }
 
-// No register holds the count when a turn ends, and it is no deadlock.
+// No register holds the counter at the end of a turn; it is no deadlock.
 TEST(Progress, ALoopThatCountsInTensorMemoryEnds) {
   for (const std::uint64_t seed : {0, 1}) {
     Machine gpu;

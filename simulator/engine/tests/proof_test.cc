@@ -1,4 +1,4 @@
-// What is proved before a launch, and what the launch does with it: LaunchConfig::Proof.
+// Proofs before a launch, and their use by the launch: LaunchConfig::Proof.
 #include <gmock/gmock.h>
 
 #include <cstdint>
@@ -17,8 +17,8 @@ using Proof = LaunchConfig::Proof;
 
 constexpr unsigned kBlocks = 5000;  // enough for `on` to prove before the first launch
 
-// Thread t of each block writes word t of shared memory; `between`; and reads word 255 - t, which
-// goes to out[t].
+// Thread t of each block writes word t of shared memory, executes `between`, and copies word 255 -
+// t to out[t].
 std::string reversal(const std::string& between) {
   return R"(
 .visible .entry k(.param .u64 out)
@@ -125,7 +125,7 @@ TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
   silent = false;
   EXPECT_NE(ask("b"), nullptr);
   EXPECT_EQ(proofs, 2);
-  // It brought nothing: seven more have to be paid.
+  // The proof was useless: seven further proofs have to be paid for before the next.
   execute(799);
   EXPECT_EQ(ask("c"), nullptr);
   execute(1);

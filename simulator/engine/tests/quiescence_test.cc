@@ -1,6 +1,6 @@
-// Tries the protocol in all orders in which the operations of two and three members can come, with
-// two or three switches from a member that could have gone on. The members are fibres; each
-// operation on what they share is a place to switch at.
+// Explores the quiescence protocol in all orders of the operations of two and three members, with
+// two or three switches away from a member that could continue. The members are fibres; each
+// operation on shared state is a possible switch.
 #include "simulator/engine/state/quiescence.h"
 
 #include <gtest/gtest.h>
@@ -15,17 +15,17 @@
 namespace lockstep::engine {
 namespace {
 
-// Runs fibres, one operation after another, and begins again with another order until there is none
-// left.
+// Runs fibres, one operation at a time, and repeats the run with another order until all orders are
+// done.
 class Explorer {
  public:
   explicit Explorer(int preemptions) : most_preemptions_(preemptions) {}
-  // Before an operation: somebody else may come first.
+  // Call before an operation: another member may run first.
   static void point() { current->yield(false); }
-  // The member has looked at everything and it is somebody else's turn.
+  // Call after looking at everything: another member must run.
   static void pause() { current->yield(true); }
 
-  // `begin` makes the bodies of a run; `end` judges it. Returns the number of runs.
+  // `begin` returns the bodies of a run; `end` checks it. Returns the number of runs.
   int explore(const std::function<std::vector<std::function<void()>>()>& begin,
               const std::function<void()>& end) {
     current = this;
@@ -33,7 +33,7 @@ class Explorer {
     do {
       at_ = 0, preemptions_ = 0;
       start(begin());
-      // A run in which members go round and round for ever is cut off.
+      // Cuts off a run in which members alternate for ever.
       for (int steps = 0; steps < 2000 && next(); ++steps)
         swapcontext(&main_, &fibres_[running_]->context);
       end();
@@ -78,8 +78,8 @@ class Explorer {
     f.pauses = pauses;
     swapcontext(&f.context, &main_);
   }
-  // Chooses who runs: the one that ran, or at a cost of one another; who pauses or has ended is
-  // followed by the others in turn.
+  // Chooses the next member: the current one, or at a cost of one another. After a member that
+  // pauses or has ended, the others follow in turn.
   bool next() {
     const std::size_t n = fibres_.size();
     std::vector<std::size_t> who;
@@ -136,10 +136,10 @@ class Stepwise {
   T value_;
 };
 
-// A block waits for its flag and sets the next one's: what a chain of blocks does. It has found
-// nothing new when its turns repeat in one epoch.
+// A chain of blocks: each waits for its flag and sets the flag of the next. A member has found
+// nothing new if its turns repeat within one epoch.
 struct Chain {
-  // flags[0] is set from the start when the chain has `begun`.
+  // With `begun` flags[0] is set from the start.
   Chain(bool begun, std::vector<std::vector<std::size_t>> of_member)
       : flags(4), board(of_member.size()), members(std::move(of_member)) {
     flags[0] = Stepwise<int>(begun);
@@ -190,7 +190,7 @@ struct Chain {
   QuiescenceBoard<Stepwise> board;
   std::vector<std::vector<std::size_t>> members;
   int verdicts = 0;
-  std::size_t speaker = 0;  // first of all
+  std::size_t speaker = 0;  // the first member that speaks
 };
 
 int explore(bool begun, const std::vector<std::vector<std::size_t>>& members,
@@ -224,8 +224,7 @@ TEST(Quiescence, AChainThatNobodyBeginsIsQuietAndTheFirstSpeaks) {
   }
 }
 
-// Block 2 waits for a flag that block 1 would set, which waits for ever; block 0's member has gone
-// by then.
+// Block 2 waits for a flag of block 1, which waits for ever; the member of block 0 has left.
 TEST(Quiescence, WhoHasGoneIsWaitedForNoLonger) {
   explore(true, {{0}, {2}}, [](const Chain& c) { ASSERT_EQ(c.verdicts, 1); });
 }

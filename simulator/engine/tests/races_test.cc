@@ -1,5 +1,5 @@
-// The search for races where kernels run: what only several host threads show, and how a race names
-// its threads. Which pairs race is tested in simulator/check, and by tests/checker.
+// The race check in running kernels: races that only several host threads show, and the threads
+// named by a race. simulator/check and tests/checker test which pairs of accesses race.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,9 +15,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// The block that finds all others counted in takes the counter back by a plain store. Their atomics
-// are recorded, done and known to have been read at different times: whatever these are, the store
-// comes after all of them.
+// The last of many blocks resets their counter by a plain store. The blocks' atomics are recorded,
+// executed and observed at different times; the store is ordered after all of them.
 TEST(Races, TheLastOfManyBlocksResetsTheirCounterOnSeveralHostThreads) {
   Machine gpu;
   gpu.config.host_threads = 4;
@@ -49,7 +48,7 @@ END:
   EXPECT_EQ(gpu.fetch<std::uint32_t>(count, 1)[0], 0u);
 }
 
-// k(x): lane i has x in %rd1 and i in %r1.
+// Runs k(x): lane i has x in %rd1 and i in %r1.
 Outcome run(const std::string& body) {
   Machine gpu;
   gpu.load(
@@ -61,8 +60,8 @@ Outcome run(const std::string& body) {
   return gpu.launch("k", 1, 32, gpu.buffer(std::vector<std::uint32_t>(32, 0)));
 }
 
-// Four lanes of the first warp have read what the first four of a row are: the second warp's row of
-// stores is recorded in two parts, and stored. The third warp reads what lane 10 of the second
+// Four lanes of the first warp read the first four words of a row. So the second warp's row of
+// stores is recorded in two parts. The third warp reads the word that lane 10 of the second warp
 // wrote.
 TEST(Races, ARowIsRecordedInPartsWhereAHaloMeetsIt) {
   struct Case {
@@ -87,8 +86,7 @@ TEST(Races, ARowIsRecordedInPartsWhereAHaloMeetsIt) {
                       : "") +
         "  ret;\n}\n");
     const auto x = gpu.buffer(std::vector<std::uint32_t>(32, 0));
-    const Outcome o =
-        gpu.launch("k", 1, 128, x);  // the last warp comes to the barrier last, and goes on first
+    const Outcome o = gpu.launch("k", 1, 128, x);  // the last warp arrives last and continues first
     if (c.accuser != 0) {
       ASSERT_EQ(o.findings.size(), 1u) << text(o);
       EXPECT_EQ(o.findings[0].kind, Kind::kRace);
@@ -103,9 +101,8 @@ TEST(Races, ARowIsRecordedInPartsWhereAHaloMeetsIt) {
   }
 }
 
-// Lanes whose addresses are alike in 32 bits, and 4 GiB apart, are no neighbours: lane i of the
-// first warp, of three, writes to the word i + i * 2^30, and one of the second where one of these
-// has written.
+// Addresses that are equal in 32 bits but 4 GiB apart are no row. Lane i of the first of three
+// warps writes the word i + i * 2^30; a lane of the second warp writes one of these words.
 TEST(Races, LanesFarApartAreNoRow) {
   Machine gpu;
   gpu.load(R"(
@@ -302,7 +299,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Races, NeverAgainstTheThreadItself) {
-  // Every lane in turn writes what all lanes have read, by one instruction or by two.
+  // In turn every lane writes a word that all lanes have read, by one instruction or by two.
   for (const char* space : {"global", "shared"}) {
     const std::string at = std::string(space) == "global" ? "[%rd1]" : "[s]",
                       load = std::string("ld.") + space, store = std::string("st.") + space;
@@ -339,8 +336,7 @@ TEST(Races, OfAFirstGuessWithACompareAndSwapAreForInformation) {
     EXPECT_EQ(o.findings[0].severity, check::Severity::kInformation) << text(o);
     EXPECT_THAT(o.findings[0].detail, HasSubstr("only guesses"));
   }
-  // Against a plain write, or with a value that is used for something else, it is a race like any
-  // other.
+  // With a plain write, or a swapped value used for something else, it is a race.
   EXPECT_TRUE(
       run(counts_by_swaps("global", "%rd1", "  @%p1 st.global.u32 [%rd1], %r7;\n")).failed());
   EXPECT_TRUE(run("  ld.global.u32 %r2, [%rd1];\n  atom.global.cas.b32 %r4, [%rd1], 0, 1;\n  "

@@ -1,4 +1,4 @@
-// A kernel means the same whether its registers share places or each has its own.
+// A kernel behaves the same whether its registers share storage or not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// Pointers that a loop moves on at its top, as nvcc turns loops round: add.s64 reads what it
-// writes, so they live through the whole loop.
+// Pointers incremented at the top of a loop, as nvcc rotates loops: add.s64 reads its destination,
+// so the pointers are live throughout the loop.
 TEST(Registers, WhatALoopMovesOnIsLiveIntoTheLoop) {
   Machine gpu;
   gpu.load(R"(
@@ -50,7 +50,7 @@ FIRST:
   EXPECT_EQ(gpu.fetch<std::uint32_t>(y, 128), tripled);
 }
 
-// The address of an asynchronous copy is read, and stays what it is for the next turn of the loop.
+// An asynchronous copy reads its address register and leaves it unchanged for the next turn.
 TEST(Registers, TheAddressOfACopyIsRead) {
   Machine gpu;
   gpu.load(R"(
@@ -80,7 +80,7 @@ L:
   EXPECT_EQ(gpu.fetch<std::uint32_t>(y, 1).front(), 77u);
 }
 
-// An instruction that reads its own destination reads it first.
+// An instruction that reads its own destination reads it before it writes it.
 TEST(Registers, AnUpdateOfWhatNobodyWroteIsFound) {
   Machine gpu;
   gpu.load(R"(
@@ -98,8 +98,8 @@ TEST(Registers, AnUpdateOfWhatNobodyWroteIsFound) {
   EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised) << text(o);
 }
 
-// A lane that waits at a *.sync has its operand in a place of the instruction's own. Others of its
-// warp run other instructions meanwhile.
+// A lane that waits at a *.sync keeps its operand in storage of the instruction. Other lanes of its
+// warp execute other instructions meanwhile.
 TEST(Registers, AParkedLaneKeepsItsOperand) {
   for (const std::uint64_t seed : {0, 1, 2, 3, 4}) {
     Machine gpu;

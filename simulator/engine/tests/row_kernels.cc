@@ -15,10 +15,10 @@ using isa::Space;
 using Role = OperandRule::Role;
 
 constexpr int kTurns = 3;
-// Of a thread's shared and local memory: more than any instruction reads.
+// Bytes of shared and local memory of each thread: more than any instruction reads.
 constexpr std::uint32_t kWrittenBytes = 64;
 
-// "{r8, r9}|p9" -> r8 r9 p9
+// The registers of an operand: "{r8, r9}|p9" -> r8 r9 p9.
 std::vector<std::string> registers_in(std::string_view text) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -34,7 +34,7 @@ std::vector<std::string> registers_in(std::string_view text) {
   return all;
 }
 
-// The operands of an example, apart: commas within brackets and braces belong to one.
+// Splits the operands of an example at commas outside brackets and braces.
 std::vector<std::string> operands_of(const std::string& text) {
   std::vector<std::string> all;
   const std::size_t begin = text.find(' ');
@@ -54,14 +54,14 @@ std::vector<std::string> operands_of(const std::string& text) {
   return all;
 }
 
-// A matrix in memory: all lanes have its address.
+// Whether the operand is a matrix in memory, whose address all lanes have.
 bool is_matrix(const isa::Example& e) {
   const Opcode op = e.spelling.form->row->opcode;
   return op == Opcode::k_wmma_load || op == Opcode::k_wmma_store;
 }
 
-// Whether a thread's shared or local memory may matter to it: an instruction on registers alone
-// needs none.
+// Whether the instruction may depend on a thread's shared or local memory. Instructions on
+// registers only do not.
 bool reads_memory(const isa::Example& e) {
   const Opcode op = e.spelling.form->row->opcode;
   if (op == Opcode::k_mapa || op == Opcode::k_getctarank || op == Opcode::k_alloca ||
@@ -105,8 +105,7 @@ class Writer {
         "own, offset;");
     line("ld.param.u64 out, [output]; mul.wide.u32 td0, id, " + std::to_string(kRowOutput) +
          "; add.u64 out, out, td0;");
-    // What there is of shared and local memory begins written, and each thread has an mbarrier
-    // object of its own.
+    // Initialises the shared and local memory, and one mbarrier object for each thread.
     if (reads_memory(e)) {
       line("mov.u64 td1, tile; add.u64 td1, td1, offset; mov.u64 td2, stack; mov.b64 td3, 3;");
       const bool much = is_matrix(e) || e.spelling.form->row->opcode == Opcode::k_tensormap_replace;
@@ -143,8 +142,7 @@ class Writer {
  private:
   void line(const std::string& s) { (text += s) += '\n'; }
 
-  // Those of the example and no others: hundreds of names a kernel would be most of what there is
-  // to compile.
+  // Declares only the registers of the example: hundreds of names would dominate the compile time.
   void registers(const isa::Example& e) {
     const std::vector<std::string> names = registers_in(e.text);
     for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
@@ -158,7 +156,7 @@ class Writer {
     }
   }
 
-  // A number that differs between threads and registers.
+  // Sets a register to a number that differs between threads and registers.
   void load(const std::string& name) {
     const std::string at = "[in+" + std::to_string(16 * (loads_++ % (kRowStretch / 16))) + "]";
     switch (name[0]) {
@@ -179,7 +177,7 @@ class Writer {
          name + ", " + value + ";");
   }
 
-  // An address that the thread may use: its own stretch, or its object.
+  // Sets a register to an address that the thread may use: its own range, or its mbarrier.
   void address(const std::string& name, Space space, bool object) {
     const char* base = space == Space::kLocal                                      ? "stack"
                        : space == Space::kConst                                    ? "constants"
@@ -227,9 +225,8 @@ class Writer {
       }
       for (const std::string& name : names) {
         if (is_matrix(e) && rule.name == "e") {
-          set(name, isa::bits_of(m.type) < 8
-                        ? "256"
-                        : "64");  // elements from row to row: no two have a byte in common
+          set(name,
+              isa::bits_of(m.type) < 8 ? "256" : "64");  // bytes between rows: rows do not overlap
         } else {
           set_source(op, rule.name, name);
         }
@@ -237,7 +234,7 @@ class Writer {
     }
   }
 
-  // What keeps the instruction within what PTX defines.
+  // Sets an operand to a value for which PTX defines the instruction.
   void set_source(Opcode op, std::string_view rule, const std::string& name) {
     switch (op) {
       case Opcode::k_mma:
@@ -297,7 +294,7 @@ class Writer {
     load(name);
   }
 
-  // What has to follow before the instruction may come again.
+  // The instructions required before the example may execute again.
   void finish(const isa::Example& e) {
     switch (e.spelling.form->row->opcode) {
       case Opcode::k_barrier_cluster_arrive: return line("barrier.cluster.wait;");
@@ -306,8 +303,7 @@ class Writer {
             "mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.inval.shared.b64 [td0];");
       case Opcode::k_cp_async: return line("cp.async.wait_all;");
       case Opcode::k_cvta: {
-        // Where parameters and constants lie is another place each time: what is compared is the
-        // distance.
+        // Addresses of parameters and constants vary between runs: the kernel compares distances.
         const Space space = e.spelling.modifiers.space;
         if (space != Space::kParam && space != Space::kConst) return;
         line(space == Space::kParam ? "cvta.param.u64 td0, argument;"
@@ -332,7 +328,7 @@ class Writer {
     }
   }
 
-  // The example's destinations, but not those that it reads as well.
+  // Makes the example's destinations unwritten, except those that it also reads.
   void spoil(const isa::Example& e) {
     line(
         "ld.param.u64 td0, [unwritten]; add.u64 td0, td0, offset; ld.global.b64 td1, [td0]; "
@@ -363,7 +359,7 @@ class Writer {
     }
   }
 
-  // Computed with, so that a value that nobody wrote would be found.
+  // Computes with the value, so that an unwritten value causes a finding.
   void store(const std::string& name) {
     switch (name[0]) {
       case 'p': line("selp.b32 tr1, 1, 0, " + name + "; st.global.b32 [out], tr1;"); break;
@@ -381,7 +377,7 @@ class Writer {
     line("add.u64 out, out, 16;");
   }
 
-  // Values of every width, so that whatever place is free is taken.
+  // Sets values of every width, so that every free storage is reused.
   void temporaries() {
     line(
         "{ .reg .pred tp<3>; .reg .b16 th<3>; .reg .b32 tr<3>; .reg .b64 td<3>; .reg .b128 tq<3>;");
@@ -419,7 +415,7 @@ std::vector<isa::Example> aliased(const isa::Example& example) {
   const std::vector<std::string> operands = operands_of(example.text);
   for (std::size_t n = 0; n < operands.size() && n < example.operands->size(); ++n) {
     auto& list = (*example.operands)[n].is_destination() ? written : read;
-    // Of a long vector, its ends.
+    // Only the ends of a long vector.
     std::vector<std::string> names = registers_in(operands[n]);
     if (names.size() > 2) names.erase(names.begin() + 1, names.end() - 1);
     for (std::string& name : names) list.push_back(std::move(name));
@@ -429,7 +425,7 @@ std::vector<isa::Example> aliased(const isa::Example& example) {
     for (const std::string& s : read) {
       if (d[0] != s[0]) continue;
       isa::Example e = example;
-      // The destination comes first, and no other operand has its name.
+      // The destination is the first operand; no other operand has its name.
       e.text.replace(e.text.find(d, e.text.find(' ')), d.size(), s);
       all.push_back(std::move(e));
     }

@@ -1,6 +1,6 @@
-// Every row of the table of instruction forms runs, with registers that share places and with a
-// place for each, and does the same. What it does is judged elsewhere:
-// docs/reference/ptx_coverage.md says where.
+// Runs every row of the table of instruction forms, with registers that share storage and without,
+// and compares the results. docs/reference/ptx_coverage.md lists the tests of the results
+// themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,12 +24,13 @@ namespace {
 struct Done {
   std::vector<std::uint32_t> data, output;
   std::string findings;
-  std::set<int> lines;  // of the module's text, with an instruction that some lane has executed
+  std::set<int> lines;  // lines of the module's text that some lane executed
   bool operator==(const Done&) const = default;
 };
 
-// Images and tensor maps are tested elsewhere (image_ops_test.cc, tensor_copy_test.cc): here no
-// handle and no address names one. And some instructions are there to end the kernel.
+// Rows that always end with a finding here: images and tensor maps, which image_ops_test.cc and
+// tensor_copy_test.cc test, because no handle or address here names one; and instructions that end
+// the kernel.
 bool always_a_finding(const isa::FormRow& row) {
   switch (row.opcode) {
     case isa::Opcode::k_st:
@@ -42,8 +43,8 @@ bool always_a_finding(const isa::FormRow& row) {
     case isa::Opcode::k_sust:
     case isa::Opcode::k_sured:
     case isa::Opcode::k_suq:
-    case isa::Opcode::k_setmaxnreg:     // of four warps
-    case isa::Opcode::k_tcgen05_alloc:  // and what needs its columns: tensor_order_test.cc
+    case isa::Opcode::k_setmaxnreg:     // needs four warps
+    case isa::Opcode::k_tcgen05_alloc:  // with all that needs columns: tensor_order_test.cc
     case isa::Opcode::k_tcgen05_commit:
     case isa::Opcode::k_tcgen05_cp:
     case isa::Opcode::k_tcgen05_dealloc:
@@ -52,13 +53,13 @@ bool always_a_finding(const isa::FormRow& row) {
     case isa::Opcode::k_tcgen05_shift:
     case isa::Opcode::k_tcgen05_st:
     case isa::Opcode::k_clusterlaunchcontrol_try_cancel:  // launch_control_test.cc
-    case isa::Opcode::k_st_bulk:                          // of any address: bulk_store_test.cc
+    case isa::Opcode::k_st_bulk:                          // bulk_store_test.cc
     case isa::Opcode::k_wgmma_mma_async:
     case isa::Opcode::k_wgmma_mma_async_sp:
     case isa::Opcode::k_cp_async_bulk_tensor:
     case isa::Opcode::k_cp_reduce_async_bulk_tensor:
     case isa::Opcode::k_cp_async_bulk_prefetch_tensor:
-    case isa::Opcode::k_multimem_ld_reduce:  // of a multicast object: multimem_test.cc
+    case isa::Opcode::k_multimem_ld_reduce:  // needs a multicast object: multimem_test.cc
     case isa::Opcode::k_multimem_red:
     case isa::Opcode::k_multimem_st:
     case isa::Opcode::k_tensormap_replace:
@@ -83,7 +84,7 @@ class Rows {
     gpu_.config.instruction_limit = 100'000;
   }
 
-  // Parsed once, however often it is loaded.
+  // Parses the text once for several loads.
   static std::vector<ptx::Module> parse(const std::string& text) {
     std::vector<ptx::Module> modules;
     auto parsed = ptx::parse(text);
@@ -95,7 +96,7 @@ class Rows {
     return modules;
   }
 
-  // As load_module does with what it has parsed.
+  // Loads parsed modules as load_module does.
   std::unique_ptr<Module> load(const std::vector<ptx::Module>& modules, RegisterPlaces places) {
     auto compiled =
         compile::compile(modules, gpu_.memory, 0, ManagedVariables(), places, handlers());
@@ -137,7 +138,7 @@ class Rows {
   }
 
  private:
-  // All of it is written, whatever an instruction before made of it (discard).
+  // Fills the buffer and marks it as written; an earlier discard may have changed that.
   void fill(memory::Address a, const std::vector<std::uint32_t>& with) {
     memory::DeviceMemory& m = gpu_.memory;
     std::memcpy(m.host(*m.find(a), a), with.data(), with.size() * 4);
@@ -149,7 +150,8 @@ class Rows {
   std::vector<std::uint32_t> words_;
 };
 
-// An example stands on a line of its own (row_kernels.cc), and in a kernel of its own.
+// Whether the example was executed. It is on a line of its own (row_kernels.cc), in a kernel of its
+// own.
 bool executes(const Done& done, const std::vector<std::string>& text, const isa::Example& e) {
   return std::any_of(done.lines.begin(), done.lines.end(),
                      [&](int line) { return text[static_cast<std::size_t>(line - 1)] == e.text; });
@@ -201,8 +203,8 @@ TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
   EXPECT_EQ(never_clean, "");
 }
 
-// What a register held before does not count any more, whichever instruction writes it. The first
-// examples of a row stand for all.
+// An instruction that writes a register replaces its earlier state, written or not. The first
+// examples stand for all examples of a row.
 TEST(Rows, WhatIsWrittenIsWritten) {
   constexpr std::size_t kOfARow = 4;
   Rows rows;

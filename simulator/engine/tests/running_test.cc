@@ -1,4 +1,4 @@
-// Launches that are put aside and go on, and several of them that wait for one another.
+// Launches that are suspended and resumed, and launches that wait for one another.
 #include "simulator/engine/launch/running.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using testing::Machine;
 using testing::text;
 using State = Running::State;
 
-// Kernels of a and b, two flags, and data: a thread each. r1: the thread; d1, d2: the flags; d4,
+// A kernel of a and b, two flags, and data for each thread. r1: the thread; d1, d2: the flags; d4,
 // d5: the thread's words of x and y.
 std::string entry(const std::string& name, const std::string& body) {
   return ".visible .entry " + name + R"((.param .u64 a, .param .u64 b, .param .u64 x, .param .u64 y)
@@ -53,7 +53,7 @@ std::string wait(const std::string& label, const std::string& address, int value
   return label + ": " + load + " r5, [" + address + "];\nsetp.ne.u32 p1, r5, " +
          std::to_string(value) + ";\n@p1 bra " + label + ";\n";
 }
-// Thread 0 sets it after all threads of its block.
+// Thread 0 sets the flag after all threads of its block.
 std::string set(const std::string& address, int value,
                 const std::string& store = "st.release.gpu.global.u32") {
   return "bar.sync 0;\nmov.u32 r6, " + std::to_string(value) + ";\n@p0 " + store + " [" + address +
@@ -78,8 +78,7 @@ class RunningTest : public ::testing::Test {
     y = gpu.unwritten(4 * kThreads * 8, "y");
   }
 
-  // Begins a launch of `blocks` blocks in the stream of that number, which nothing orders with
-  // other streams.
+  // Starts a launch of `blocks` blocks in the stream of that number, unordered with other streams.
   std::unique_ptr<Running> begin(const std::string& name, std::uint32_t stream,
                                  std::uint32_t blocks = 1) {
     const Kernel* const kernel = gpu.module->find_kernel(name);
@@ -107,7 +106,8 @@ class RunningTest : public ::testing::Test {
     std::memcpy(gpu.memory.host(*gpu.memory.find(flag), flag), &value, sizeof value);
   }
 
-  // Advances all by turns until they are done; whether they were before `turns` were over.
+  // Advances the launches in turn until all are done. Returns whether that took at most `turns`
+  // turns.
   static bool finish_all(const std::vector<Running*>& all, int turns = 20) {
     for (int turn = 0; turn < turns; ++turn) {
       bool done = true;
@@ -125,7 +125,7 @@ class RunningTest : public ::testing::Test {
   Machine gpu;
   memory::Address a = 0, b = 0, x = 0, y = 0;
   std::vector<std::uint32_t> sequences;  // by stream
-  std::vector<std::uint32_t> settled;    // by stream: what the host has waited for
+  std::vector<std::uint32_t> settled;    // by stream: operations that the host has waited for
 };
 
 TEST_F(RunningTest, IsDoneAtOnceWhereNothingWaits) {
@@ -176,8 +176,8 @@ TEST_F(RunningTest, TheConsumerMayBeginFirst) {
   }
 }
 
-// Each waits for the other in turn, several times: all threads look at the flag, or thread 0 does
-// and the others wait at a barrier.
+// Two kernels wait for each other several times. Either all threads poll the flag, or thread 0
+// polls and the others wait at a barrier.
 std::string rounds(const std::string& mine, const std::string& others, bool first, bool all_look,
                    const std::string& work) {
   std::string body;
@@ -195,7 +195,7 @@ TEST_F(RunningTest, TwoLaunchesThatWaitForEachOtherEnd) {
   const std::string add = "ld.global.u32 r7, [d4];\nadd.u32 r7, r7, 1;\nst.global.u32 [d4], r7;\n";
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
     gpu.config.schedule_seed = seed;
-    const bool all_look = seed == 0;  // takes 64 times as many records of accesses
+    const bool all_look = seed == 0;  // records 64 times as many accesses
     load({{"ping", rounds("d1", "d2", true, all_look, add)},
           {"pong", rounds("d2", "d1", false, all_look, add)}});
     gpu.memory.mark_written(x, 4 * kThreads);
@@ -221,7 +221,7 @@ TEST_F(RunningTest, BlocksOnSeveralHostThreadsPauseTogether) {
   expect_clean(*r);
 }
 
-// Both stand still, and each is reported with its own line.
+// Both launches hang; each is reported with its own line.
 TEST_F(RunningTest, ADeadlockOfTwoIsReportedInEach) {
   load({{"first", wait("W", "d2", 1) + set("d1", 1)},
         {"second", wait("W", "d1", 1) + set("d2", 1)}});
@@ -240,7 +240,7 @@ TEST_F(RunningTest, ADeadlockOfTwoIsReportedInEach) {
   EXPECT_NE(of_first.findings[0].access.site.ptx_line, of_second.findings[0].access.site.ptx_line);
 }
 
-// By slices of any length, in any order: the results are right and nothing is accused.
+// Slices of any length in any order: right results and no findings.
 TEST_F(RunningTest, SlicesOfSeveralLaunchesInAnyOrder) {
   std::string loop =
       "mov.u32 r8, 0;\nmov.u32 r9, 0;\nL: add.u32 r9, r9, r8;\nadd.u32 r8, r8, 1;\n"
@@ -273,7 +273,7 @@ TEST_F(RunningTest, SlicesOfSeveralLaunchesInAnyOrder) {
   }
 }
 
-// A race between launches that are under way at the same time is found in either order.
+// A race between two running launches must be found in either order.
 TEST_F(RunningTest, ARaceWithOneThatIsStillUnderWayIsFound) {
   load({{"first", std::string(kWriteX) + wait("W", "d1", 1)},
         {"second",
@@ -320,8 +320,8 @@ TEST_F(RunningTest, ALaunchThatGoesOnIsStillSearchedForRacesOfItsOwn) {
   EXPECT_THAT(text(o), ::testing::Not(HasSubstr("in stream")));
 }
 
-// What nothing orders before a launch that is put aside stays known, even if the host has waited
-// for it meanwhile.
+// An operation that is unordered with a suspended launch must be remembered, even if the host has
+// waited for the operation meanwhile.
 TEST_F(RunningTest, WhatTheHostHasWaitedForMayStillRaceWithALaunchUnderWay) {
   load({{"waits", wait("W", "d1", 1) + kWriteX},
         {"write", kWriteX},
@@ -343,7 +343,7 @@ TEST_F(RunningTest, WhatTheHostHasWaitedForMayStillRaceWithALaunchUnderWay) {
   EXPECT_THAT(text(o), HasSubstr("write in stream 1"));
 }
 
-// Records are used up while a launch waits: it goes on with new ones.
+// Records run out while a launch is suspended: it resumes with new records.
 TEST_F(RunningTest, RecordsMayRunOutWhileALaunchWaits) {
   load({{"waits", std::string(kWriteX) + wait("W", "d1", 1) + kWriteX + kAddXToY},
         {"many",
@@ -354,7 +354,8 @@ TEST_F(RunningTest, RecordsMayRunOutWhileALaunchWaits) {
     set_flag(a, 0);
     const memory::Address mine = y, of_many = gpu.unwritten(4 * kThreads * 8, "of the many");
     y = of_many;
-    // The numbers of its records are high, and those of what it meets later are low.
+    // The suspended launch has high record numbers; the accesses it later conflicts with have low
+    // ones.
     for (int i = 0; i < 3; ++i) EXPECT_EQ(begin("many", 1, 4)->advance(), State::kDone);
     settled = sequences;
     y = mine;
@@ -387,7 +388,7 @@ TEST_F(RunningTest, RecordsMayRunOutWhileALaunchWaits) {
   }
 }
 
-// A flag orders what its producer's stream had before it, and what comes after its consumer.
+// A flag orders earlier operations of its producer's stream before later ones of its consumer's.
 TEST_F(RunningTest, AFlagOrdersTheStreamsOnBothOfItsSides) {
   for (const char* const store : {"st.release.gpu.global.u32", "st.relaxed.gpu.global.u32"}) {
     load({{"write", kWriteX},
@@ -408,14 +409,14 @@ TEST_F(RunningTest, AFlagOrdersTheStreamsOnBothOfItsSides) {
     const Outcome o = read->finish();
     EXPECT_EQ(o.failed(), std::string_view(store).find("relaxed") != std::string_view::npos)
         << text(o);
-    // Nothing orders the third stream.
+    // The third stream is unordered.
     const auto third = begin("read", 2);
     EXPECT_EQ(third->advance(), State::kDone);
     EXPECT_TRUE(third->finish().failed());
   }
 }
 
-// The consumer itself reads what a kernel before its producer wrote.
+// The consumer itself reads data of a kernel before its producer.
 TEST_F(RunningTest, AFlagOrdersTheKernelsBeforeItsProducer) {
   load({{"write", kWriteX},
         {"signal", set("d1", 1)},
@@ -498,7 +499,7 @@ TEST_F(RunningTest, ALaunchThatIsGivenUpLeavesNothingBehind) {
   expect_clean(*write);
 }
 
-// Clusters and cooperative grids are put aside, too: their blocks wait for one another and for the
+// Clusters and cooperative grids are suspended too: their blocks wait for one another and for the
 // flag.
 TEST_F(RunningTest, ClustersAndCooperativeGridsWait) {
   load({{"k", wait("W", "d1", 1) + "barrier.cluster.arrive;\nbarrier.cluster.wait;\n" + kWriteX +

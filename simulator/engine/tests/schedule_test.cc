@@ -1,5 +1,5 @@
-// What a seed of the schedule permutes, and what it never does: a block may wait for those before
-// it, whatever the seed.
+// The orders that a schedule seed permutes, and the guarantee that every seed keeps: a block may
+// wait for earlier blocks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace schedule_test {
 using testing::Machine;
 using testing::text;
 
-// ThreadSanitizer takes its time.
+// ThreadSanitizer is slow: fewer rounds.
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kSeeds = 2;
 #else
@@ -54,7 +54,7 @@ std::vector<std::uint32_t> words(Machine& gpu, Dim3 grid, std::uint32_t threads,
   return gpu.fetch<std::uint32_t>(at, count);
 }
 
-// Block b waits for word b and writes word b + 1. There are many more than can be half run at once.
+// Block b waits for word b and writes word b + 1. The grid has far more blocks than run at once.
 constexpr char kLookBack[] = R"(
 setp.ne.u32 p, r0, 0;
 @p bra E;
@@ -122,7 +122,7 @@ TEST(Schedule, SoMayClusters) {
   }
 }
 
-// Each block takes a number when it begins.
+// Each block takes a number when it starts.
 std::vector<std::uint32_t> order(Machine& gpu, std::uint64_t seed, std::uint32_t blocks) {
   gpu.config.schedule_seed = seed;
   auto w = words(gpu, Dim3{blocks, 1, 1}, 1, blocks + 1, 0);
@@ -142,7 +142,7 @@ TEST(Schedule, SeedsBeginBlocksInManyOrders) {
     const auto now = order(gpu, seed, 200);
     orders.insert(now);
     of_block_zero.insert(now[0]);
-    // Nobody begins while one that is 64 or more before it has not.
+    // No block starts while a block 64 or more before it has not started.
     for (std::uint32_t i = 0; i < 200; ++i)
       EXPECT_LT(std::abs(static_cast<int>(now[i]) - static_cast<int>(i)), 64) << "seed " << seed;
     EXPECT_EQ(order(gpu, seed, 200), now) << "seed " << seed;
@@ -154,7 +154,7 @@ TEST(Schedule, SeedsBeginBlocksInManyOrders) {
   EXPECT_EQ(first_of_two.size(), 2u);
 }
 
-// The blocks of a cooperative launch are all there at once, so any of them may come first.
+// All blocks of a cooperative launch run at once: any block may start first.
 TEST(Schedule, OfACooperativeLaunchAnyBlockMayBeginFirst) {
   Machine gpu;
   gpu.config.cooperative = true;
@@ -164,7 +164,7 @@ TEST(Schedule, OfACooperativeLaunchAnyBlockMayBeginFirst) {
   EXPECT_TRUE(far);
 }
 
-// Counting with a read and a write, each atomic, loses counts when others come between.
+// Counting by a separate atomic read and write loses counts if other threads run in between.
 constexpr char kReadThenWrite[] = R"(
 atom.global.add.u32 r5, [d0], 0;
 add.u32 r5, r5, 1;
@@ -186,7 +186,7 @@ TEST(Schedule, SeedsLetOtherBlocksComeBetweenAtomics) {
   EXPECT_GE(lost, 15);
 }
 
-// Thread 0 of each warp takes a number: the order in which the warps of one block run.
+// Thread 0 of each warp takes a number: the order in which the warps of a block run.
 std::vector<std::uint32_t> order_of_warps(Machine& gpu, std::uint64_t seed, std::uint32_t warps) {
   gpu.config.schedule_seed = seed;
   auto w = words(gpu, Dim3{1, 1, 1}, 32 * warps, warps + 1, 0);
@@ -212,8 +212,8 @@ TEST(Schedule, SeedsBeginWarpsInManyOrders) {
     for (std::uint32_t i = 0; i < warps; ++i)
       EXPECT_EQ(first[i], i) << "without a seed they come in turn";
     std::set<std::vector<std::uint32_t>> orders;
-    std::set<std::uint32_t> begins;  // the warp that comes first
-    int up = 0, down = 0;  // neighbours that come one after the other, and the other way round
+    std::set<std::uint32_t> begins;  // the warp that runs first
+    int up = 0, down = 0;            // neighbouring warps in ascending and in descending order
     for (std::uint64_t seed = 1; seed <= 80; ++seed) {
       const auto now = order_of_warps(gpu, seed, warps);
       EXPECT_EQ(order_of_warps(gpu, seed, warps), now) << "seed " << seed;
@@ -232,7 +232,7 @@ TEST(Schedule, SeedsBeginWarpsInManyOrders) {
   }
 }
 
-// Two blocks of one launch do not come by the same order of their warps.
+// Two blocks of one launch have different orders of their warps.
 TEST(Schedule, SeedsOrderWarpsOfEachBlockByItself) {
   Machine gpu;
   gpu.load_text(kernel(R"(
@@ -255,8 +255,8 @@ E:
   EXPECT_GE(differ, 10);
 }
 
-// Lanes that have parted come in another order now and then; without a seed the lower place in the
-// program first.
+// Under seeds, diverged lanes sometimes run in another order; without a seed, the lower program
+// counter runs first.
 TEST(Schedule, SeedsLetLanesThatPartedComeInAnyOrder) {
   Machine gpu;
   gpu.load_text(kernel(R"(
@@ -291,7 +291,7 @@ E: st.global.u32 [d1+4], r5;
     orders.insert(now);
     for (int i = 0; i < 4; ++i) of_each[i].insert(now[i]);
   }
-  // Who does not jump goes on first; of those who wait then, any may come next.
+  // The lanes that do not jump continue first; any of the waiting lanes may follow.
   EXPECT_GE(orders.size(), 4u);
   EXPECT_GE(of_each[0].size(), 2u);
   EXPECT_EQ(of_each[1].size(), 3u);
@@ -299,7 +299,7 @@ E: st.global.u32 [d1+4], r5;
   EXPECT_EQ(of_each[3].size(), 1u);
 }
 
-// Of clusters too: which of them begins, and which of its blocks.
+// Seeds permute the order of clusters, and of the blocks of a cluster.
 TEST(Schedule, SeedsBeginClustersAndTheirBlocksInManyOrders) {
   Machine gpu;
   gpu.config.cluster = {4, 1, 1};
@@ -307,8 +307,7 @@ TEST(Schedule, SeedsBeginClustersAndTheirBlocksInManyOrders) {
   const auto first = order(gpu, 0, 32);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(first[i], i);
   std::set<std::uint32_t> of_cluster, of_block;
-  std::set<std::size_t>
-      steps;  // from the first block of a cluster to the second, round the cluster
+  std::set<std::size_t> steps;  // from the first block of a cluster to the second, modulo its size
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const auto now = order(gpu, seed, 32);
     EXPECT_EQ(order(gpu, seed, 32), now) << "seed " << seed;
@@ -354,8 +353,9 @@ setp.eq.u32 p, r0, 0;
   EXPECT_GE(lost, 10);
 }
 
-// A thread that polls a flag gives way to the one that sets it: words[1 + who] counts its looks. A
-// turn has 64 looks at most. It takes as many turns as there are others, and as the setter needs.
+// A thread that polls a flag yields to the thread that sets it. words[1 + who] counts its polls. A
+// turn has at most 64 polls. It takes as many turns as there are other threads, and as the setter
+// needs.
 std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uint32_t threads,
                          std::uint64_t seed, std::uint32_t cluster = 1) {
   Machine gpu;
@@ -370,7 +370,7 @@ std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uin
 constexpr std::uint64_t kManySeeds = kSeeds < 5 ? 4 : 65;
 
 TEST(Schedule, ABlockThatPollsLetsTheOthersCome) {
-  // Volatile reads, and atomics that change nothing.
+  // Polls by volatile reads, and by atomics that change nothing.
   for (const std::string look :
        {"ld.volatile.global.u32 r5, [d0];", "atom.global.add.u32 r5, [d0], 0;"}) {
     for (const std::uint32_t blocks : {2u, 8u}) {
@@ -391,7 +391,7 @@ TEST(Schedule, ABlockThatPollsLetsTheOthersCome) {
   }
 }
 
-// Blocks of other clusters, too.
+// A polling cluster also yields to blocks of other clusters.
 TEST(Schedule, AClusterThatPollsLetsTheOthersCome) {
   for (const std::uint32_t setter : {0u, 3u, 7u}) {
     const std::string body =
@@ -407,7 +407,7 @@ TEST(Schedule, AClusterThatPollsLetsTheOthersCome) {
 }
 
 TEST(Schedule, ABlockThatPollsLetsOneThatTakesLongCome) {
-  // A hundred strong stores come before the flag, and each may end the setter's turn.
+  // A hundred strong stores precede the flag; each may end the setter's turn.
   const std::string body =
       "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, 1;\n@p bra SET;\nmov.u32 r6, 0;\nW: "
       "ld.volatile.global.u32 r5, [d0];\n"
@@ -435,8 +435,8 @@ TEST(Schedule, AWarpThatPollsLetsTheOthersCome) {
   }
 }
 
-// Lanes that nothing has divided: a sum over a warp that relies on lanes in step, by volatile
-// accesses, so that nothing is a race.
+// Converged lanes: a warp sum that relies on lock-step execution, by volatile accesses so that
+// there is no race.
 std::string sum_of_a_warp(const std::string& between) {
   std::string body = R"(
 .shared .align 4 .b32 part[64];
@@ -470,7 +470,7 @@ TEST(Schedule, LanesThatAreTogetherMayPart) {
   }
 }
 
-// Who relies on activemask for the lanes that have come this far learns of some of them alone.
+// activemask may name only some of the lanes that have reached this place.
 TEST(Schedule, ActivemaskMayNameSomeOfTheLanesThatAreTogether) {
   Machine gpu;
   gpu.load_text(kernel(R"(
@@ -499,7 +499,7 @@ E:
   EXPECT_GT(seen.size(), 5u);
 }
 
-// Atomics by lanes that part are as many as there are lanes; a barrier waits for all of them.
+// Diverged lanes execute as many atomics as there are lanes; a barrier waits for all of them.
 TEST(Schedule, LanesThatHavePartedMeetAtABarrier) {
   Machine gpu;
   gpu.load_text(kernel(R"(

@@ -14,8 +14,7 @@ using ::testing::ElementsAre;
 using testing::Machine;
 using testing::text;
 
-// As on an H100: addresses of these state spaces count from where the space begins, and fit in 32
-// bits.
+// As on an H100: 32-bit addresses of these state spaces are offsets from the begin of the space.
 constexpr const char* kShortPointers = R"(
 .const .align 8 .b32 constants[4] = {21, 22, 23, 24};
 .global .align 8 .u64 pointers[2] = {constants, generic(constants)};
@@ -94,7 +93,8 @@ TEST(ShortPointers, ReachTheirSpaces) {
   }
 }
 
-// An initialiser has the address in the variable's own space, or with generic() the generic one.
+// An initialiser stores the address in the variable's own state space, or with generic() the
+// generic address.
 TEST(ShortPointers, StandInInitialisers) {
   Machine gpu;
   std::string text =
@@ -109,7 +109,7 @@ TEST(ShortPointers, StandInInitialisers) {
   EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 8), ElementsAre(21, 22, 23, 23, 24, 21, 23, 1));
 }
 
-// What is no generic address is found where one is used, and so is what lies beside the variable.
+// Using such an address as a generic address is a finding, and so is an access beside the variable.
 TEST(ShortPointers, ThatAreNotConvertedOrLeaveTheirVariableAreFound) {
   const struct {
     const char *space, *symbol, *from, *to;
@@ -133,7 +133,7 @@ TEST(ShortPointers, ThatAreNotConvertedOrLeaveTheirVariableAreFound) {
   }
 }
 
-// Which window a generic address lies in.
+// The window that contains a generic address.
 TEST(ShortPointers, AParameterIsNoConstant) {
   Machine gpu;
   gpu.load(R"(

@@ -1,5 +1,5 @@
-// Instructions that end a kernel, and what lets time pass: trap, brkpt, nanosleep, and loops that
-// wait by a clock.
+// Instructions that end a kernel or let time pass: trap, brkpt, nanosleep, and loops that wait for
+// a clock.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-constexpr int kBodyLine = 3 + 12;  // of the module's text, where `body` begins
+constexpr int kBodyLine = 3 + 12;  // the line of the module's text on which `body` begins
 
-// k(out): thread i has %r1 = i; what it leaves in %rd10 is stored at out + 8 i.
+// k(out): thread i has %r1 = i; it stores %rd10 to out + 8 i.
 std::string kernel(const std::string& body) {
   return R"(.visible .entry k(.param .u64 out)
 {
@@ -35,8 +35,7 @@ std::string kernel(const std::string& body) {
          "\n  st.global.u64 [%rd2], %rd10;\n  ret;\n}";
 }
 
-// Nobody catches what either of them raises, so that it ends the launch; what was stored before
-// remains.
+// trap and brkpt end the launch with an error; earlier stores remain.
 JUDGES(Stops, ATrapOrABreakpointEndsTheLaunchAtItsPlace, "trap", "brkpt");
 TEST(Stops, ATrapOrABreakpointEndsTheLaunchAtItsPlace) {
   for (const std::string stop : {"trap", "brkpt"}) {
@@ -53,7 +52,7 @@ TEST(Stops, ATrapOrABreakpointEndsTheLaunchAtItsPlace) {
     EXPECT_EQ(gpu.fetch<std::uint64_t>(out, 32), std::vector<std::uint64_t>(32, 1))
         << "what follows " << stop << " was not executed";
 
-    // One that no thread reaches ends nothing.
+    // An instruction that no thread reaches has no effect.
     gpu.load(kernel("  @%p2 " + stop + ";"));
     const Outcome goes_on = gpu.launch("k", 1, 32, out);
     EXPECT_TRUE(goes_on.findings.empty()) << text(goes_on);
@@ -73,7 +72,7 @@ TEST(Sleep, LetsTimePassAndChangesNothingElse) {
     EXPECT_TRUE(o.findings.empty()) << text(o);
     return gpu.fetch<std::uint64_t>(out, 32);
   };
-  // PTX: for a time between none and twice what is asked, and at most a millisecond.
+  // PTX: sleeps between zero and twice the given time, at most one millisecond.
   for (const std::uint64_t t : elapsed("")) EXPECT_LT(t, 10u);
   for (const std::uint64_t t : elapsed("  nanosleep.u32 5000;"))
     EXPECT_TRUE(t <= 10'010 && t >= 4'000) << t;
@@ -83,8 +82,8 @@ TEST(Sleep, LetsTimePassAndChangesNothingElse) {
     EXPECT_TRUE(t <= 1'410 && t >= 500) << t;
 }
 
-// A loop that reads a clock, and nothing else, ends after few instructions, and not long after the
-// time that it waits for.
+// A loop that only reads a clock ends after few instructions, and shortly after the time that it
+// waits for.
 TEST(ClockWait, EndsSoonAndNotTooEarly) {
   constexpr std::uint64_t kAsked = 3'200'000'000;
   for (const std::string clock : {"%clock64", "%globaltimer"}) {
@@ -99,8 +98,8 @@ TEST(ClockWait, EndsSoonAndNotTooEarly) {
     for (const std::uint64_t t : gpu.fetch<std::uint64_t>(out, 32))
       EXPECT_TRUE(t >= kAsked && t < kAsked + kAsked / 8) << clock << " " << t;
   }
-  // The 32 bits of %clock, in waits one after another: none goes past its end by so much that the
-  // difference begins anew.
+  // Consecutive waits for the 32-bit %clock: no wait overshoots so far that the difference wraps
+  // around.
   constexpr std::uint64_t kWaits = 40, kNearlyAll = 4'200'000'000, kLeap = 1 << 26;
   Machine gpu;
   gpu.load(
@@ -117,8 +116,8 @@ TEST(ClockWait, EndsSoonAndNotTooEarly) {
     EXPECT_TRUE(t >= kWaits * kNearlyAll && t < kWaits * (kNearlyAll + 2 * kLeap)) << t;
 }
 
-// One that also reads a flag is limited by instructions: the thread that sets the flag has that
-// long.
+// In a loop that also reads a flag, time advances with instructions only, so that the setting
+// thread can run.
 TEST(ClockWait, WithAFlagDoesNotPassOverTime) {
   const std::string look = "  ld.relaxed.gpu.u64 %rd10, [%rd1+512];\n",
                     time = "  mov.u64 %rd4, %clock64;\n  sub.u64 %rd4, %rd4, %rd3;\n";
@@ -139,7 +138,7 @@ TEST(ClockWait, WithAFlagDoesNotPassOverTime) {
   }
 }
 
-// Who sleeps in a loop lets others run: of the same warp, and of another.
+// A thread that sleeps in a loop lets threads of its own warp and of other warps run.
 TEST(Sleep, LetsOthersRun) {
   for (const std::uint32_t setter : {31u, 40u}) {
     Machine gpu;

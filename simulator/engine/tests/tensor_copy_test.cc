@@ -1,5 +1,5 @@
-// Copies through tensor maps against an index model of their own: plain loops over coordinates,
-// written from the manual (PTX ISA 5.5, 9.7.9.27). And what is found wrong with them.
+// Copies through tensor maps, compared with a model that loops over coordinates, written from the
+// manual (PTX ISA 5.5, 9.7.9.27). Also the findings for their misuse.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::Random;
 using testing::text;
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::uint32_t kWindow = 16 << 10;  // of shared memory
+constexpr std::uint32_t kWindow = 16 << 10;  // bytes of shared memory
 constexpr std::uint32_t kMargin = 4096, kTensor = 64 << 10;
 constexpr std::uint8_t kBefore = 0xab;
 
@@ -35,8 +35,8 @@ struct Copy {
   std::uint32_t to = 0;
 };
 
-// A map that is taken, and coordinates about its borders. Interleaved tensors and the rest that PTX
-// leaves open are held against silicon (golden/tensor_maps).
+// A valid map, and coordinates near its borders. golden/tensor_maps compares interleaved tensors,
+// and everything that PTX leaves open, with silicon.
 Copy random_copy(Random& r, bool im2col, bool writes) {
   for (;;) {
     Copy c;
@@ -83,10 +83,11 @@ Copy random_copy(Random& r, bool im2col, bool writes) {
   }
 }
 
-// Where each element of a copy is in shared memory and in the tensor; outside of it: none.
+// The position of each element of a copy in shared memory and in the tensor; none outside of the
+// tensor.
 struct Element {
   std::uint32_t shared = 0;
-  std::int64_t tensor = -1;  // from the tensor's address
+  std::int64_t tensor = -1;  // offset from the tensor's address
 };
 std::uint32_t swizzled(std::uint32_t address, std::int32_t mode) {
   const std::uint32_t line = address / 128, chunk = address % 128 / 16, byte = address % 16;
@@ -134,7 +135,7 @@ std::vector<Element> model(const Copy& c) {
     }
     return all;
   }
-  // Pixels one after another: along W, then H, then D, each within its box, then the next image.
+  // Consecutive pixels: along W, then H, then D, each within its box, then the next image.
   std::int64_t pixel[4] = {c.at[1], c.at[2], c.at[3], c.at[4]};
   const std::uint32_t spatial = m.rank - 2;
   for (std::uint32_t p = 0; p < m.pixels; ++p) {
@@ -159,7 +160,7 @@ std::string list(const std::string& prefix, std::uint32_t n) {
 }
 
 // A kernel with the map at d0, shared memory `window` at w (16 KiB, copied from `image` and to
-// `after`), coordinates r0 .., offsets h0 .., an mbarrier at b.
+// `after`), coordinates in r0 .., offsets in h0 .., an mbarrier at b.
 std::string kernel(const Copy& c, const std::string& body, bool looks) {
   std::string s = R"(
 .visible .entry k(.param .u64 map, .param .u64 image, .param .u64 after)
@@ -247,7 +248,7 @@ class TensorCopy : public ::testing::Test {
   void start(const Copy& c, const std::string& body, bool looks) {
     put_map(c.map);
     put(tensor, tensor_bytes.data(), tensor_bytes.size());
-    // PTX 8.6, for .shared::cta; of sm_90a, for tensormap.replace.
+    // .shared::cta needs PTX 8.6; tensormap.replace needs sm_90a.
     gpu.load_text(".version 8.6\n.target sm_90a\n.address_size 64\n" + kernel(c, body, looks));
   }
   Outcome run(const Copy& c, const std::string& body, bool looks) {
@@ -260,7 +261,7 @@ class TensorCopy : public ::testing::Test {
     EXPECT_THAT(o.findings[0].to_string(), HasSubstr(words));
   }
 
-  // What a load leaves in the window, by the model.
+  // The contents of the window after a load, by the model.
   Bytes loaded(const Copy& c) const {
     Bytes w = image_bytes;
     const std::uint32_t bytes = c.map.element_bytes();
@@ -312,9 +313,9 @@ TEST_F(TensorCopy, LoadsWithIm2colAreAsTheModelSays) {
   }
 }
 
-// Sixteen bytes that begin in the innermost dimension are written whole.
+// A store writes 16 bytes as a whole if their first element is inside the innermost dimension.
 std::map<std::int64_t, std::uint32_t> written(const Copy& c) {
-  std::map<std::int64_t, std::uint32_t> bytes;  // of the tensor: from where in shared memory
+  std::map<std::int64_t, std::uint32_t> bytes;  // source of each byte of the tensor
   const TensorMap& m = c.map;
   Copy wide = c;
   const std::uint64_t grain = 16 / m.element_bytes();
@@ -399,7 +400,7 @@ TEST_F(TensorCopy, ReductionsAreAsTheModelSays) {
   }
 }
 
-// Rows of 64 bytes, 8 of them, from the tensor's beginning.
+// Eight rows of 64 bytes from the tensor's origin.
 Copy plain_copy() {
   Copy c;
   c.map.type = static_cast<std::int32_t>(TensorType::kU32);
@@ -432,8 +433,8 @@ TEST_F(TensorCopy, MulticastsReachTheBlocksOfTheMask) {
         c.map.channels = 16;
         c.map.pixels = 8;
       }
-      // The block of rank 0 copies; each waits if the mask names it, and all write their window to
-      // a place of their own.
+      // The block of rank 0 copies. Each block waits if the mask names it, and writes its window to
+      // its own part of the output.
       const std::string multicast = "cp.async.bulk.tensor." + std::to_string(c.map.rank) +
                                     "d.shared::cluster.global" + (im2col ? ".im2col" : ".tile") +
                                     ".mbarrier::complete_tx::bytes.multicast::cluster [t4], [d0, " +
@@ -490,11 +491,11 @@ TEST_F(TensorCopy, PrefetchesChangeNothing) {
   EXPECT_EQ(gpu.fetch<std::uint8_t>(after, kWindow), image_bytes);
 }
 
-// What a kernel begins a map in shared memory with.
+// The initial contents of a map in shared memory.
 enum class From { kOther, kZeros, kNothing };
 
-// A kernel that makes a map in shared memory field by field, copies it to `after` and loads through
-// it into the window.
+// A kernel that builds a map in shared memory field by field, copies it to `after` and loads
+// through it into the window.
 std::string replace_body(const Copy& c, memory::Address address, bool fenced,
                          From from = From::kOther) {
   const TensorMap& m = c.map;
@@ -524,7 +525,7 @@ std::string replace_body(const Copy& c, memory::Address address, bool fenced,
   }
   constexpr int kTypes[] = {
       0, 1, 2,  3, 4,  5, 6,
-      7, 9, 10, 8, 11, 12};  // PTX ISA, tensormap.replace: another order than the driver's
+      7, 9, 10, 8, 11, 12};  // PTX ISA, tensormap.replace: not the driver's order
   put("elemtype", "b32", std::to_string(kTypes[m.type]));
   put("interleave_layout", "b32", "0");
   put("swizzle_mode", "b32", std::to_string(m.swizzle));
@@ -557,7 +558,7 @@ TEST_F(TensorCopy, MapsAreMadeFieldByField) {
     Copy other = plain_copy();
     start(other, "", false);
     gpu.load_text(".version 8.6\n.target sm_90a\n.address_size 64\n" +
-                  // The copy may go where the map was made.
+                  // The copy may overwrite the place where the map was built.
                   kernel(c,
                          replace_body(c, tensor + kMargin + c.map.address, true, from) +
                              "fence.proxy.async.shared::cta;\n" + load_text(c) + waits(count(c)) +
@@ -566,8 +567,7 @@ TEST_F(TensorCopy, MapsAreMadeFieldByField) {
     put(image, image_bytes.data(), image_bytes.size());
     const Outcome o = gpu.launch("k", 1, 32, map, image, after);
     ASSERT_TRUE(o.findings.empty()) << i << " " << text(o);
-    // The window comes back into `image`; the map that was made lies 8 KiB into it unless the copy
-    // went there, too.
+    // The window is copied to `image`. The map is 8 KiB into it, unless the load overwrote it.
     Bytes expected = loaded(c), seen = gpu.fetch<std::uint8_t>(image, kWindow);
     for (std::size_t b = 8192; b < 8192 + 128; ++b) {
       if (expected[b] == image_bytes[b]) seen[b] = expected[b];
@@ -585,7 +585,8 @@ TEST_F(TensorCopy, MapsAreMadeFieldByField) {
   }
 }
 
-// As on an H100: what tensormap.replace has not set in zeros is as small as can be.
+// As on an H100: a zeroed map has the smallest value in each field that tensormap.replace has not
+// set.
 TEST_F(TensorCopy, ZerosAreAMapOfOneByteForReplaceAlone) {
   const Bytes zeros(TensorMap::kBytes);
   const auto* bytes = reinterpret_cast<const std::byte*>(zeros.data());
@@ -604,8 +605,7 @@ TEST_F(TensorCopy, ZerosAreAMapOfOneByteForReplaceAlone) {
   }
 }
 
-// CuTe clears a bit of the maps of small tensors before a kernel has them; another program might
-// set it.
+// CuTe clears one bit of the maps of small tensors; another program might set it.
 TEST_F(TensorCopy, TheBitThatProgramsClearIsNoPartOfAMap) {
   Random r(6);
   for (int i = 0; i < 40; ++i) {
@@ -813,7 +813,7 @@ TEST_F(TensorCopy, StoresWithoutAProxyFenceAreFound) {
   expect_finding(o, Kind::kMissingProxyFence, "no fence.proxy.async stands between");
   ASSERT_TRUE(o.findings.size() == 1 && o.findings[0].other.has_value());
   EXPECT_EQ(o.findings[0].other->site.instruction, "st.shared.b32");
-  // A fence for global memory, or one that is none of proxies, does not do.
+  // A fence for global memory, or a fence that is no proxy fence, is not enough.
   for (const char* fence :
        {"fence.proxy.async.global;\n", "fence.acq_rel.cta;\n", "membar.gl;\n"}) {
     expect_finding(run(c, std::string(kNoFence) + fence + store_text(c), false),
@@ -840,7 +840,7 @@ TEST_F(TensorCopy, AProxyFenceOnEitherSideOfTheBarrierWillDo) {
   EXPECT_TRUE(findings("fence.proxy.async.shared::cta;\nbar.sync 0;\n").findings.empty());
   EXPECT_TRUE(findings("bar.sync 0;\n@p0 fence.proxy.async;\n").findings.empty());
   expect_finding(findings("bar.sync 0;\n"), Kind::kMissingProxyFence, "no fence.proxy.async");
-  // A fence by a warp that knows nothing of the store, before the barrier.
+  // A fence before the barrier, by a warp that has not synchronised with the store.
   expect_finding(findings("@p0 fence.proxy.async;\nbar.sync 0;\n"), Kind::kMissingProxyFence,
                  "no fence.proxy.async");
 }

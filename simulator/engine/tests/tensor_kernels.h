@@ -1,4 +1,4 @@
-// Kernels on tensor memory for tests: the code around a test's body.
+// Kernels that use Tensor Memory, for tests: the code around a test's body.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace lockstep::engine::testing {
 // A kernel k(in, out) of four warps for sm_100a that holds all 512 columns until its end. Registers
 // for the body:
 // - tid: the thread. p0: true for thread 0. p1: true for warp 0.
-// - tm: the address of the warp's own lanes of tensor memory. all: of the whole.
+// - tm: the Tensor Memory address of the warp's own lanes. all: the address of lane 0.
 // - mine: the thread's row of `out`, 2048 bytes apart. in0: the address of `in`.
 // - smem: the address of 32 KiB of shared memory. s1: of an mbarrier object for one arrival.
 // - free: r0 to r127, x0 to x15, d0 to d15, p2 to p9.

@@ -1,6 +1,6 @@
 // tcgen05.mma by a pair of blocks, weight-stationary, and with scales for 16 or 32 elements of four
-// bits. The model computes each element of D by itself: its lane and column, and the sum of its
-// products (PTX ISA 9.7.16.10.5 for the layouts). All sums are exact.
+// bits. The model computes each element of D: its lane and column, and the sum of its products (PTX
+// ISA 9.7.16.10.5 for the layouts). All sums are exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,22 +23,24 @@ using testing::text;
 enum class Scales { kNone, kOne, kTwo, kFour, kFourOfUE4M3 };
 
 struct Case {
-  std::string kind;  // and the words after it, up to the operands
+  std::string kind;  // and the rest of the opcode, up to the operands
   int m, n;
   bool paired = false, stationary = false, a_in_tensor_memory = false, accumulates = false;
   Scales scales = Scales::kNone;
-  int scale = 0;                         // the accumulator times 2 to the power of -scale
-  bool sparse = false, shifted = false;  // A with half of its columns; its rows one further
+  int scale = 0;                         // scales the accumulator by 2^-scale
+  bool sparse = false, shifted = false;  // sparse: half of A's columns; shifted: rows move by one
 
   bool packed() const { return kind.starts_with("mxf4"); }
   bool integers() const { return kind.starts_with("i8"); }
   int bits() const {
     return kind.starts_with("tf32") ? 32 : kind.starts_with("f16") ? 16 : packed() ? 4 : 8;
   }
-  int stored() const { return 256 / bits(); }  // columns of A
+  int stored() const { return 256 / bits(); }  // stored columns of A
   int k() const { return sparse ? 2 * stored() : stored(); }
-  int group() const { return packed() ? 8 : bits() == 32 ? 2 : 4; }  // half of them are stored
-  // 64 rows of a block in every other 16 lanes.
+  int group() const {
+    return packed() ? 8 : bits() == 32 ? 2 : 4;
+  }  // half of these columns are stored
+  // The 64 rows of a block are in every other 16 lanes.
   bool spread() const { return paired && sparse && m == 128; }
   int lane_of(int row) const { return spread() ? row / 16 * 32 + row % 16 : row; }
   int blocks() const { return paired ? 2 : 1; }
@@ -62,7 +64,7 @@ Place place_of(const Case& c, int row, int n) {
   return {0, row, n};
 }
 
-// An element: its bits, and its value.
+// The bits of an element and its value.
 struct Element {
   std::uint32_t bits;
   double value;
@@ -85,7 +87,7 @@ Element some(const Case& c, std::uint64_t random) {
 
 Element some_scale(const Case& c, std::uint64_t random) {
   if (c.scales == Scales::kFourOfUE4M3) {
-    // 1 to 1.875 times 2^-1 to 2^1; the sign does not count.
+    // 1 to 1.875 times 2^-1 to 2^1; the sign is ignored.
     const auto bits = static_cast<std::uint32_t>(random % 24 + 0x30);
     return {bits | static_cast<std::uint32_t>(random >> 20 & 0x80),
             std::ldexp(8 + (bits & 7), static_cast<int>(bits >> 3) - 7 - 3)};
@@ -107,12 +109,12 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   const auto rows = fill(c.m * lines, some_scale), columns = fill(c.n * lines, some_scale);
   const int a_rows = c.m / c.blocks(), b_rows = c.n / c.blocks();
   std::vector<TensorBlock> blocks(static_cast<std::size_t>(c.blocks()));
-  // Which columns A's elements are of, and where the metadata say so.
+  // The column of each stored element of A, and the place of its metadata.
   std::vector<int> from(a.size());
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<int>(i) % stored;
   for (int row = 0; c.sparse && row < c.m; ++row) {
     TensorBlock& to = blocks[static_cast<std::size_t>(row / a_rows)];
-    // Of tf32 one of two columns is stored: halves 0 and 1, or 2 and 3, of the four.
+    // tf32 stores one of two columns: halves 0 and 1, or halves 2 and 3, of the four.
     const bool one_of_two = c.bits() == 32;
     const int mine = row % a_rows, wide = c.group() / 4;
     for (int g = 0; g < groups; ++g) {
@@ -123,14 +125,14 @@ std::size_t run(const Case& c, std::uint64_t seed) {
         from[static_cast<std::size_t>(row * stored + g * 2 * wide + e)] =
             g * c.group() + pair[e / wide] * wide + e % wide;
       const auto nibble = static_cast<std::uint32_t>(pair[0] | pair[1] << 2);
-      // Of 16 bits, blocks of 16 rows: lanes by row mod 8 and half of K, halves of words by row.
+      // For 16 bits, blocks of 16 rows: lanes by row mod 8 and half of K, halves of words by row.
       const bool halves = c.bits() >= 16;
       const int lane = c.lane_of(halves ? mine / 16 * 16 + g / 4 * 8 + mine % 8 : mine);
       to.metadata[static_cast<std::size_t>(lane * 2 + (halves ? 0 : g / 8))] |=
           nibble << (halves ? mine / 8 % 2 * 16 + g % 4 * 4 : g % 8 * 4);
     }
   }
-  // Bit by bit; without a swizzle, 16 bytes of eight rows lie one after the other.
+  // Bit by bit; without a swizzle, the 16 bytes of eight rows are consecutive.
   const auto put = [&](std::vector<std::uint8_t>& memory, int start, int count, int row, int e,
                        std::uint32_t bits) {
     for (int bit = 0; bit < c.bits(); ++bit) {
@@ -146,7 +148,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
     for (int e = 0; e < stored; ++e) {
       const std::uint32_t bits = a[static_cast<std::size_t>(row * stored + e)].bits;
       if (!c.a_in_tensor_memory) put(to.shared, 0, a_rows, mine, e, bits);
-      // Every part of the lanes that has columns of D has all of the block's rows of A.
+      // Every part of the lanes that holds columns of D holds all rows of A of the block.
       for (int lane = c.lane_of(mine); lane < 128; lane += c.spread() ? 128 : a_rows)
         to.a[static_cast<std::size_t>(lane * TensorBlock::kOfA + e * c.bits() / 32)] |=
             bits << e * c.bits() % 32;
@@ -162,7 +164,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       put(blocks[static_cast<std::size_t>(n / b_rows)].shared, TensorBlock::kSharedB, b_rows,
           n % b_rows, e, b[static_cast<std::size_t>(n * k + e)].bits);
     for (int s = 0; s < lines; ++s) {
-      // Where half of the lanes have half of D's columns, they have the scales of these.
+      // If half of the lanes hold half of D's columns, they hold the scales of these columns.
       const int parts = c.paired && c.m == 128 && !c.sparse ? 2 : 1;
       const int part = n / (c.n / parts), of_part = n % (c.n / parts);
       for (TensorBlock& to : blocks) {
@@ -226,7 +228,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   return static_cast<std::size_t>(c.m * c.n);
 }
 
-// The same, and how many elements there were.
+// Runs the case and returns the number of compared elements.
 std::size_t compared(const Case& c, std::uint64_t seed) {
   const std::size_t count = run(c, seed);
   EXPECT_EQ(count, static_cast<std::size_t>(c.m * c.n));
@@ -393,7 +395,7 @@ TEST(TensorLayouts, SparseAndShifted) {
             c.scale = 2;
             elements.add(kind, compared(c, seed++));
           }
-          // Shifted, all 128 lanes: of a pair, 256 rows.
+          // Shifted needs all 128 lanes: 256 rows of a pair.
           if (paired && m == 128) continue;
           for (const bool sparse : {false, true}) {
             Case c{std::string(kind) + ".ashift", m, 64, paired, false, true};

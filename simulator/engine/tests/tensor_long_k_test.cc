@@ -1,5 +1,5 @@
-// tcgen05.mma of sm_103 with K = 96, and rows of factors that go on in another place of shared
-// memory, against a model that takes one element after the other. All sums are exact.
+// tcgen05.mma of sm_103 with K = 96, and rows of factors that continue at another place of shared
+// memory, compared with a model that computes element by element. All sums are exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,10 +27,10 @@ constexpr int kK = 96, kLine = 128;
 struct Case {
   std::string kind;
   int m, n;
-  int scales = 3;  // of a row
+  int scales = 3;  // scales of a row
   bool ue4m3 = false, paired = false, a_in_tensor_memory = false, accumulates = false;
-  int row_byte = 0, column_byte = 0;  // where the first scale of a row, of a column begins
-  int begins = -1;  // the unit of 16 bytes of a line of 128 where rows begin; -1: no swizzle
+  int row_byte = 0, column_byte = 0;  // byte of the first scale of a row, of a column
+  int begins = -1;  // 16-byte unit of a 128-byte line at which rows start; -1: no swizzle
   int blocks() const { return paired ? 2 : 1; }
   int a_rows() const { return m / blocks(); }
   int b_rows() const { return n / blocks(); }
@@ -41,8 +41,8 @@ double value_of(int bits) {
   return (bits & 8) != 0 ? -kValues[bits & 7] : kValues[bits & 7];
 }
 
-// Where byte `byte` of row `row` is, in a matrix that begins in byte `start`. A row may begin
-// within a line of 128 bytes. Then it goes on in the line that begins `rows` lines later.
+// The place of byte `byte` of row `row` in a matrix that starts at byte `start`. A row may start
+// within a line of 128 bytes; it then continues in the line `rows` lines later.
 int place(const Case& c, int start, int rows, int row, int byte) {
   const int unit = byte / 16;
   if (c.begins < 0) return start + row / 8 * 128 + row % 8 * 16 + unit * 16 * rows + byte % 16;
@@ -65,7 +65,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
     return all;
   };
   const auto a = draw(m * kK, 16), b = draw(n * kK, 16);
-  // 2^-2 to 2^2; or of ue4m3 1 to 1.875 times 2^-1 to 2^1.
+  // Scales of 2^-2 to 2^2; for ue4m3, 1 to 1.875 times 2^-1 to 2^1.
   auto rows = draw(m * lines, c.ue4m3 ? 24 : 5), columns = draw(n * lines, c.ue4m3 ? 24 : 5);
   for (auto* scales : {&rows, &columns}) {
     for (int& v : *scales) v += c.ue4m3 ? 0x30 : 125;
@@ -75,8 +75,8 @@ std::size_t run(const Case& c, std::uint64_t seed) {
     to.shared[static_cast<std::size_t>(place(c, start, count, row, e / 2))] |=
         static_cast<std::uint8_t>(bits << e % 2 * 4);
   };
-  // A scale that has no room in its word is in the word four or, of more than 128 rows, eight
-  // columns further.
+  // A scale that does not fit its word is in the word four columns further, or eight for more than
+  // 128 rows.
   const auto put_scale = [](std::vector<std::uint32_t>& words, int columns_of_all, int lane,
                             int of_32, int count, int byte, int bits) {
     const int word = of_32 + byte / 4 * (count > 128 ? 8 : 4);
@@ -204,20 +204,20 @@ TEST(TensorLongK, APairOfBlocks) {
   }
 }
 
-// Rows that begin in each of the eight units of a line, as CUTLASS goes through 768 elements.
+// Rows that start at each of the eight units of a line, as in CUTLASS with 768 elements.
 TEST(TensorLongK, RowsThatGoOnElsewhere) {
   std::uint64_t seed = 200;
   for (int begins = 0; begins < 8; ++begins) {
     for (const bool paired : {false, true}) {
       Case c{kKinds[begins % 2].words, 64 * 2, 16, 3, false, paired};
       c.begins = begins;
-      if (!paired) c.a_in_tensor_memory = true;  // 128 rows of 128 bytes twice have no room
+      if (!paired) c.a_in_tensor_memory = true;  // 128 rows of 128 bytes do not fit twice
       EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m * c.n)) << begins;
     }
   }
 }
 
-// What a target or a layout has not.
+// Forms that the target or the layout does not have.
 TEST(TensorLongK, Refused) {
   const std::uint32_t plain = 1u << 23 | 1u << 7 | 1u << 10 | 16u / 8 << 17 | 128u / 16 << 24;
   const auto finding = [&](const std::string& instruction, const std::string& target,

@@ -1,6 +1,6 @@
-// Tensor memory: which cell a register goes to and comes from, for every shape, number and packing
-// of tcgen05.ld, st and cp. The model counts bits: a row of tensor memory is one string of them,
-// and the manual's figures say which bits of which row a thread has, in order (PTX ISA 9.7.16.2.3).
+// Tensor Memory: the cell of each register for every shape, number and packing of tcgen05.ld, st
+// and cp. In the model a row of Tensor Memory is one string of bits. The manual's figures define
+// the bits of each thread, in order (PTX ISA 9.7.16.2.3).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct Shape {
   const char* name;
   int rows, bits;  // of one matrix of the shape
   int registers;   // of a thread for one matrix
-  int most;        // the largest number
+  int most;        // the largest .num
 };
 constexpr Shape kShapes[] = {{"32x32b", 32, 32, 1, 128},
                              {"16x64b", 16, 64, 1, 128},
@@ -37,7 +37,7 @@ constexpr Shape kShapes[] = {{"32x32b", 32, 32, 1, 128},
                              {"16x256b", 16, 256, 4, 32},
                              {"16x32bx2", 16, 32, 1, 128}};
 
-// Where bit 0 of a thread's register is: the row, and the bit of the row, as the figures have it.
+// The row, and the bit in the row, of bit 0 of a thread's register, by the manual's figures.
 struct Bit {
   int row, bit;
 };
@@ -46,10 +46,11 @@ Bit first_bit(const Shape& s, int thread, int reg) {
   if (name == "32x32b") return {thread, 32 * reg};
   if (name == "16x32bx2") return {thread & 15, 32 * reg};
   const int matrix = reg / s.registers, within = reg % s.registers;
-  // Threads go through the upper eight rows, four to a row where there is room for their words.
+  // Threads cover the upper eight rows, with four threads for a row if their words fit.
   switch (s.bits) {
     case 64: {
-      // Two threads share a row's 64 bits; of four neighbours, even ones have the upper rows.
+      // Two threads share a row's 64 bits; of four neighbours, the even threads have the upper
+      // rows.
       const int pair = thread % 4;
       return {thread / 4 + (pair % 2 == 0 ? 0 : 8), 64 * matrix + (pair / 2) * 32};
     }
@@ -65,7 +66,7 @@ std::string registers(int count) {
   return s + "}";
 }
 
-// Every thread stores its row of all 512 columns, a pattern of lane and column.
+// Every thread stores a pattern of lane and column to its row of all 512 columns.
 std::string fill_all() {
   std::string s = "mul.lo.u32 x0, tid, 512;\nadd.u32 x0, x0, 1;\nmul.lo.u32 x0, x0, 0x9e3779b1;\n";
   for (int block = 0; block < 4; ++block) {
@@ -78,7 +79,7 @@ std::string fill_all() {
   return s + "tcgen05.wait::st.sync.aligned;\n";
 }
 
-// Every thread's row of `columns` columns from `first` on, to its place in `out`.
+// Every thread copies `columns` columns of its row, from `first` on, to its part of `out`.
 std::string dump(int first, int columns) {
   std::string s;
   for (int c = 0; c < columns; ++c) {
@@ -118,7 +119,8 @@ std::vector<int> numbers(const Shape& s) {
   return all;
 }
 
-// Bit `bit` of row `lane` as tcgen05 sees it: with packing, only the low halves of columns count.
+// Bit `bit` of row `lane` as tcgen05 addresses it: with packing, only the low halves of columns
+// count.
 std::uint32_t cell_half(int lane, int bit, bool packed, std::uint32_t& column) {
   column = static_cast<std::uint32_t>(packed ? bit / 16 : bit / 32);
   const std::uint32_t word = pattern(static_cast<std::uint32_t>(lane), column);
@@ -226,8 +228,8 @@ TEST_F(TensorMemory, StoresHaveTheCellsOfTheFigures) {
   }
 }
 
-// tcgen05.cp from rows of core matrices: eight rows of 16 bytes one after the other. Rows in
-// groups of eight lie 128 bytes apart, and 16-byte columns of the whole after all of these.
+// tcgen05.cp from core matrices of eight consecutive rows of 16 bytes. Groups of eight rows are 128
+// bytes apart; the next 16-byte column follows after all groups.
 struct Copy {
   const char* name;
   int rows, words;
@@ -291,8 +293,8 @@ TEST_F(TensorMemory, CopiesHaveTheRowsOfTheirShape) {
   }
 }
 
-// Addresses are lane 0 of the first columns that are free side by side, at a multiple of their
-// number. A warp waits for columns that another is still to free.
+// An allocation returns lane 0 of the first adjacent free columns, at a multiple of their number. A
+// warp waits for columns that another warp will free.
 JUDGES(TensorMemory, ColumnsAreAllocatedSideBySideAndWaitedFor,
        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32",
        "tcgen05.dealloc.cta_group::1.sync.aligned.b32",
@@ -308,7 +310,7 @@ TEST_F(TensorMemory, ColumnsAreAllocatedSideBySideAndWaitedFor) {
            ";\ntcgen05.dealloc.cta_group::1.sync.aligned.b32 x3, " + std::to_string(columns) +
            ";\n";
   };
-  // Warp 0 frees what the kernel has, and warp 1 waits for that.
+  // Warp 0 frees the kernel's columns; warp 1 waits for that.
   std::string body = "setp.ge.u32 p4, tid, 64;\n@p4 bra $end;\n@p1 bra $free;\n" + alloc(0, 32) +
                      alloc(4, 128) + alloc(8, 64) + alloc(12, 256) + dealloc(128, 128) +
                      alloc(16, 32) + dealloc(0, 32) + dealloc(64, 64) + dealloc(256, 256) +
@@ -333,11 +335,11 @@ TEST_F(TensorMemory, ColumnsAreAllocatedSideBySideAndWaitedFor) {
   }
 }
 
-// A commit of every block of a cluster arrives at the object of every block that its mask names.
+// A commit by any block of a cluster arrives at the mbarrier of every block of its mask.
 JUDGES(TensorMemory, ACommitArrivesAtTheBlocksOfItsMask,
        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64");
 TEST_F(TensorMemory, ACommitArrivesAtTheBlocksOfItsMask) {
-  // Block 0 waits for the commits of blocks 1 and 2, and nobody else waits.
+  // Only block 0 waits, for the commits of blocks 1 and 2.
   const std::string body = R"(
 mov.u32 x1, %cluster_ctarank;
 setp.eq.u32 p4, x1, 0;

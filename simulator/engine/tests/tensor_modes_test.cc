@@ -1,7 +1,6 @@
-// Copies through tensor maps as Blackwell has them against an index model of their own: rows that
-// are gathered and scattered, im2col along one dimension, packed elements, the swizzles of other
-// atoms, pairs of blocks. The model moves one bit at a time, as the manual and cuda.h say (PTX ISA
-// 5.5, 9.7.9.27).
+// Tensor copies of Blackwell, compared with a model that moves single bits (PTX ISA 5.5, 9.7.9.27,
+// and cuda.h): gathered and scattered rows, im2col along one dimension, packed elements, swizzles
+// with other atoms, pairs of blocks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +25,7 @@ using testing::Random;
 using testing::text;
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::uint32_t kWindow = 40 << 10;  // of shared memory
+constexpr std::uint32_t kWindow = 40 << 10;  // bytes of shared memory
 constexpr std::uint32_t kMargin = 4096, kTensor = 128 << 10;
 constexpr std::int32_t kU4 = static_cast<std::int32_t>(TensorType::k16U4Align8),
                        kU4Padded = static_cast<std::int32_t>(TensorType::k16U4Align16),
@@ -36,7 +35,7 @@ struct Copy {
   TensorMap map;
   TensorMode mode = TensorMode::kTile;
   std::int32_t at[5] = {};
-  std::uint16_t info[2] = {};  // of im2col along one dimension: halo, offset
+  std::uint16_t info[2] = {};  // im2col along one dimension: halo, offset
   std::uint32_t to = 0;
   bool writes = false;
   int sm = 100;
@@ -48,7 +47,7 @@ struct Copy {
     return kBits[map.type];
   }
   std::int64_t width() const { return wide() ? map.channels : map.box[0]; }
-  // Bits of a row in shared memory, and from row to row.
+  // Bits from one row in shared memory to the next.
   std::int64_t row_bits() const { return width() * (padded() ? 8 : bits()); }
   std::int64_t pitch_bits() const {
     constexpr std::int64_t kSpans[] = {0, 32, 64, 128, 96};
@@ -56,8 +55,8 @@ struct Copy {
   }
 };
 
-// Where a byte of shared memory goes, by the tables of PTX ISA 5.5.7: lines of 128 bytes with eight
-// columns of 16.
+// The swizzled place of a byte of shared memory, by the tables of PTX ISA 5.5.7: lines of 128 bytes
+// with eight columns of 16.
 std::int64_t swizzled(const TensorMap& m, std::int64_t byte) {
   const std::int64_t line = byte / 128, column = byte % 128 / 16;
   std::int64_t moved = column, within = byte % 16;
@@ -72,7 +71,7 @@ std::int64_t swizzled(const TensorMap& m, std::int64_t byte) {
   return line * 128 + moved * 16 + within;
 }
 
-// The coordinates of each row but the innermost.
+// The coordinates of each row, without the innermost.
 struct Row {
   std::int64_t outer[4] = {};
 };
@@ -117,7 +116,8 @@ std::vector<Row> rows_of(const Copy& c) {
   return rows;
 }
 
-// Where each bit of a copy is in shared memory and in the tensor; outside of it: none.
+// The position of each bit of a copy in shared memory and in the tensor; none outside of the
+// tensor.
 struct Bit {
   std::int64_t shared = 0, tensor = -1;
   std::int64_t in_element = 0;
@@ -137,7 +137,8 @@ std::vector<Bit> model(const Copy& c) {
     for (std::int64_t e = 0; e < c.width(); ++e) {
       const std::int64_t x = c.at[0] + e;
       const bool there = inside && x >= 0 && x < static_cast<std::int64_t>(m.sizes[0]);
-      // Sixteen padded elements have 16 bytes; of six bits a store takes one from each byte.
+      // Sixteen padded elements have 16 bytes. A store of six-bit elements takes six bits from each
+      // byte.
       const std::int64_t in_row = !c.padded()                 ? e * c.bits()
                                   : c.writes && m.type == kU6 ? 8 * e
                                                               : e / 16 * 128 + e % 16 * c.bits();
@@ -161,7 +162,7 @@ void set_bit(Bytes& bytes, std::int64_t at, bool value) {
   b = static_cast<std::uint8_t>((b & ~(1 << at % 8)) | value << at % 8);
 }
 
-// A map that is taken, and coordinates about its borders.
+// A valid map, and coordinates near its borders.
 Copy random_copy(Random& r, TensorMode mode, bool writes, std::int32_t type, int sm = 100) {
   for (;;) {
     Copy c;
@@ -233,8 +234,9 @@ std::string list(const std::string& prefix, std::uint32_t n) {
   return s + "}";
 }
 
-// A kernel with the map at d0, an mbarrier at b, and shared memory `window` at w, which it copies
-// from `image` and to `after`. Coordinates are in r0 and the next; halo and offset in h0 and h1.
+// A kernel with the map at d0, an mbarrier at b, and shared memory `window` at w, copied from
+// `image` and to `after`. Coordinates are in r0 and following registers; halo and offset in h0 and
+// h1.
 std::string kernel(const Copy& c, const std::string& body, bool looks) {
   const std::string turns = std::to_string(kWindow / 512);
   std::string s = R"(
@@ -291,7 +293,7 @@ std::string mode_word(const Copy& c) {
 std::string tensor_operand(const Copy& c) {
   return "[d0, " + list("r", c.mode == TensorMode::kFourRows ? 5 : c.map.rank) + "]";
 }
-// `end`: words behind the completion mechanism.
+// `end`: the words after the completion mechanism.
 std::string load_text(const Copy& c, const std::string& to, const std::string& end = {},
                       const std::string& mask = {}) {
   return "@p0 cp.async.bulk.tensor." + std::to_string(c.map.rank) + "d.shared::" + to + ".global" +
@@ -343,7 +345,7 @@ class TensorModes : public ::testing::Test {
     EXPECT_THAT(o.findings[0].to_string(), HasSubstr(words));
   }
 
-  // What a load leaves in the window, by the model.
+  // The contents of the window after a load, by the model.
   Bytes loaded(const Copy& c) const {
     Bytes w = image_bytes;
     for (const Bit& b : model(c)) {
@@ -356,7 +358,7 @@ class TensorModes : public ::testing::Test {
     }
     return w;
   }
-  // Nobody knows what is in the gaps.
+  // The bytes in the gaps are unspecified.
   void clear_gaps(const Copy& c, Bytes& w) const {
     if (!c.padded()) return;
     const auto rows = static_cast<std::int64_t>(rows_of(c).size());
@@ -391,7 +393,7 @@ class TensorModes : public ::testing::Test {
   memory::Address tensor = 0, image = 0, after = 0, map = 0;
 };
 
-// Types that are loaded as they are: tf32 is not.
+// Types that are loaded unchanged: not tf32.
 std::int32_t any_type(int i) {
   constexpr std::int32_t kTypes[] = {0, kU4, 1, kU4Padded, 2, kU6, 4,
                                      6, kU4, 7, kU6,       8, 9,   kU4Padded};
@@ -439,7 +441,7 @@ TEST_F(TensorModes, FourRowsAreScatteredAsTheModelSays) {
   Random r(4);
   for (int i = 0; i < 200; ++i) {
     Copy c = random_copy(r, TensorMode::kFourRows, true, stored_type(i));
-    // Two stores to one place may come in either order.
+    // Two stores to one place may complete in either order.
     for (int row = 2; row < 5; ++row) {
       for (int other = 1; other < row; ++other) {
         if (c.at[row] == c.at[other]) c.at[row] = static_cast<std::int32_t>(c.map.sizes[1]);
@@ -460,7 +462,7 @@ TEST_F(TensorModes, FourRowsAreAddedAsTheModelSays) {
     ASSERT_TRUE(o.findings.empty()) << i << " " << text(o);
     Bytes expected = tensor_bytes;
     const std::vector<Bit> bits = model(c);
-    for (std::size_t e = 0; e < bits.size(); e += 32) {  // an element after another
+    for (std::size_t e = 0; e < bits.size(); e += 32) {  // element by element
       if (bits[e].tensor < 0) continue;
       const std::size_t to = kMargin + c.map.address + static_cast<std::size_t>(bits[e].tensor / 8);
       std::uint32_t sum, value = 0;
@@ -513,8 +515,8 @@ TEST_F(TensorModes, PrefetchesChangeNothing) {
 // ---- Pairs of blocks
 // -------------------------------------------------------------------------------------------------
 
-// Both blocks of a cluster load into their own windows, which complete on the first one's mbarrier:
-// bit 24 of its address is cleared, as CUTLASS does it. `armed`: bytes that the first waits for.
+// Both blocks of a cluster load into their own windows. The copies complete on the first block's
+// mbarrier: bit 24 of its address is cleared, as in CUTLASS. `armed`: the bytes that it expects.
 std::string pair_body(const std::string& load, std::uint32_t armed, const std::string& early = {}) {
   return "mov.u32 t5, %cluster_ctarank; mul.wide.u32 d5, t5, " + std::to_string(kWindow) +
          "; add.u64 d2, d2, d5; setp.eq.u32 p3, t5, 0; and.pred p4, p0, p3;\n"
@@ -577,7 +579,7 @@ TEST_F(TensorPairs, AMulticastCompletesOnTheMbarrierOfTheSideThatIsNamed) {
                                    TensorMode::kIm2colW128};
   for (int i = 0; i < 32; ++i) {
     const Copy c = random_copy(r, kModes[i % 4], false, 1);
-    // The second block alone copies, to both.
+    // Only the second block copies, to both blocks.
     std::string load = load_text(c, "cluster", ".multicast::cluster.cta_group::2", ", h4");
     load = "mov.b16 h4, 3; setp.eq.u32 p5, t5, 1; and.pred p5, p5, p0;\n@p5" + load.substr(3);
     expect_both(c, run_pair(c, pair_body(load, 2 * counted(c))), i);
@@ -590,7 +592,7 @@ JUDGES(TensorPairs, Im2colCompletesOnTheMbarrierOfThePairsFirstBlock,
        "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes."
        "multicast::cluster.cta_group::2");
 TEST_F(TensorPairs, Im2colCompletesOnTheMbarrierOfThePairsFirstBlock) {
-  // With one dimension of pixels, im2col is im2col along it, without a halo.
+  // With one dimension of pixels, im2col equals im2col along that dimension without a halo.
   Random r(10);
   for (int i = 0; i < 16; ++i) {
     Copy c;
@@ -598,7 +600,7 @@ TEST_F(TensorPairs, Im2colCompletesOnTheMbarrierOfThePairsFirstBlock) {
       c = random_copy(r, TensorMode::kIm2colW, false, 1);
       c.info[0] = 0;
     } while (c.map.rank != 3 || c.at[1] < c.map.lower[0]);
-    // There the offset moves the pixels, and not the box.
+    // There the offset moves the pixels but not the box.
     c.info[1] = 0;
     Copy plain = c;
     plain.map.wide = 0;
@@ -783,7 +785,7 @@ TEST_F(TensorModes, TheAtomOfASwizzleIsReplaced) {
     const Outcome o = run(c, body + load_text(c, "cta") + waits(counted(c)), true);
     ASSERT_TRUE(o.findings.empty()) << text(o);
     Bytes seen = gpu.fetch<std::uint8_t>(after, kWindow), expected = loaded(changed);
-    // The map was made 8 KiB into the window.
+    // The map was built 8 KiB into the window.
     std::copy_n(expected.begin() + 8192, 128, seen.begin() + 8192);
     EXPECT_EQ(seen, expected) << atom;
   }

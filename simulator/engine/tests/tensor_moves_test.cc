@@ -1,5 +1,5 @@
-// tcgen05.ld.red and what tcgen05.cp makes of elements of four and six bits, by one block and by a
-// pair, against models that take one word after the other.
+// tcgen05.ld.red, and tcgen05.cp with elements of four and six bits, by one block and by a pair,
+// compared with word-by-word models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct Reduction {
 
 bool is_nan(std::uint32_t v) { return std::isnan(std::bit_cast<float>(v)); }
 
-// The least or greatest of `values` as the manual says, with a sort.
+// The minimum or maximum of `values`, computed by a sort as the manual defines it.
 std::uint32_t reduced(const Reduction& r, std::vector<std::uint32_t> values) {
   if (r.has(".f32")) {
     if (r.has(".abs")) {
@@ -83,7 +83,7 @@ TEST(TensorMoves, LoadsWithTheirLeastOrGreatest) {
           body += "tcgen05.wait::st.sync.aligned;\n";
           std::string registers = "{r0";
           for (int i = 1; i < number; ++i) registers += ", r" + std::to_string(i);
-          // Of two halves, first the lower 16 lanes and then the upper.
+          // With two halves: first the lower 16 lanes, then the upper.
           for (int low = 0; low < (halves ? 2 : 1); ++low) {
             body += "add.u32 x2, tm, " + std::to_string(5 + (low << 20)) +
                     ";\ntcgen05.ld.red.sync.aligned." + (halves ? "16x32bx2" : "32x32b") + ".x" +
@@ -125,10 +125,10 @@ TEST(TensorMoves, LoadsWithTheirLeastOrGreatest) {
 
 struct Copy {
   const char* words;
-  int rows, chunks;  // of 16 bytes a row
+  int rows, chunks;  // 16-byte chunks of a row
 };
 
-// The lanes of a row.
+// The lanes that hold a row.
 std::vector<int> lanes_of(const Copy& c, int row) {
   const std::string words = c.words;
   if (words == "4x256b") return {32 * row};

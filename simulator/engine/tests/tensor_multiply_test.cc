@@ -1,5 +1,5 @@
-// tcgen05.mma against a model that computes one element at a time from the bytes that the kernel
-// was given: integers and small floating-point values exactly, where every sum fits.
+// tcgen05.mma compared with a model that computes each element from the kernel's input bytes:
+// integers and small floating-point values, so that every sum is exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,12 +20,12 @@ using testing::text;
 
 constexpr int kLanes = 128, kColumns = 512;
 
-// A type of factors: its codes, and values that sums of products have no trouble with.
+// A type of factors: its codes, and values whose products have exact sums.
 struct Factor {
   const char* kind;
   int code, bits, k;
-  bool narrow;  // 16 elements in the first bytes of every 16
-  int width;    // bits of an element proper
+  bool narrow;  // 16 elements use the first bytes of every 16
+  int width;    // bits of an element
 };
 constexpr Factor kF16{"f16", 0, 16, 16, false, 16}, kBF16{"f16", 1, 16, 16, false, 16},
     kTF32{"tf32", 2, 32, 8, false, 32}, kE4M3{"f8f6f4", 0, 8, 32, false, 8},
@@ -33,7 +33,7 @@ constexpr Factor kF16{"f16", 0, 16, 16, false, 16}, kBF16{"f16", 1, 16, 16, fals
     kE3M2{"f8f6f4", 4, 8, 32, true, 6}, kE2M1{"f8f6f4", 5, 8, 32, true, 4},
     kU8{"i8", 0, 8, 32, false, 8}, kS8{"i8", 1, 8, 32, false, 8};
 
-// The value of an element, from its bits alone.
+// The value of an element with these bits.
 double value(const Factor& f, std::uint32_t bits) {
   const std::string kind = f.kind;
   if (kind == "i8")
@@ -53,7 +53,7 @@ double value(const Factor& f, std::uint32_t bits) {
   return (bits >> (exponent_bits + fraction_bits) & 1) != 0 ? -magnitude : magnitude;
 }
 
-// Bits whose value has few digits, so that all sums are exact.
+// The bits of a value with few digits: all sums are exact.
 std::uint32_t some_bits(const Factor& f, std::uint64_t random) {
   const std::string kind = f.kind;
   const auto small = static_cast<int>(random % 9) - 4;
@@ -83,7 +83,7 @@ struct Case {
   bool a_in_tensor_memory = false;
   bool a_negated = false, accumulates = false;
   bool scaled = false;  // kind::mxf8f6f4
-  int lane = 0;         // of the accumulator
+  int lane = 0;         // first lane of the accumulator
   int scale = 0;
 };
 
@@ -91,9 +91,9 @@ int swizzle_bytes(int layout) {
   return layout == 0 ? 0 : layout == 6 ? 32 : layout == 4 ? 64 : 128;
 }
 
-// Where byte `byte` of row `row` of a matrix stored by rows lies: `rows` rows of 32 bytes, in the
-// first columns of an atom as wide as the swizzle. The permutation is that of 16-byte units by the
-// number of the 128-byte line (PTX ISA 9.7.16.5).
+// The place of byte `byte` of row `row` of a matrix stored by rows: `rows` rows of 32 bytes, in the
+// first columns of an atom as wide as the swizzle. The swizzle permutes 16-byte units by the number
+// of the 128-byte line (PTX ISA 9.7.16.5).
 int place(int row, int byte, int rows, int layout) {
   const int wide = swizzle_bytes(layout);
   if (wide == 0) return row / 8 * 128 + row % 8 * 16 + byte / 16 * 16 * rows + byte % 16;
@@ -103,9 +103,9 @@ int place(int row, int byte, int rows, int layout) {
 int leading_of(int rows, int layout) { return layout == 0 ? 16 * rows : 16; }
 int stride_of(int layout) { return layout == 0 ? 128 : 8 * swizzle_bytes(layout); }
 
-// Stored by columns: line k has the rows side by side. Without a swizzle in units of 16 bytes by
-// eight lines; with one, in atoms of the swizzle's bytes by eight lines. An atom of layout 1 has
-// four lines, and what is permuted are its units of 32 bytes.
+// Stored by columns: line k holds the rows side by side. Without a swizzle, in units of 16 bytes by
+// eight lines. With a swizzle, in atoms of the swizzle's bytes by eight lines. An atom of layout 1
+// has four lines, and its units of 32 bytes are permuted.
 int lines_of(int layout) { return layout == 1 ? 4 : 8; }
 int place_across(int k, int byte, int rows_bytes, int layout) {
   const int wide = swizzle_bytes(layout) == 0 ? 16 : swizzle_bytes(layout);
@@ -118,7 +118,7 @@ int place_across(int k, int byte, int rows_bytes, int layout) {
 
 class TensorMultiply : public ::testing::Test {
  protected:
-  // Puts elements of `bits` at their places.
+  // Writes elements of `bits` bits to their places.
   static void put(std::vector<std::byte>& memory, const Factor& f,
                   const std::vector<std::uint32_t>& m, int rows, int start, int layout,
                   bool across) {
@@ -127,7 +127,7 @@ class TensorMultiply : public ::testing::Test {
       for (int k = 0; k < f.k; ++k) {
         const std::uint32_t v = m[static_cast<std::size_t>(r * f.k + k)];
         if (f.narrow) {
-          // 16 elements that lie side by side, packed, and then nothing.
+          // 16 packed elements side by side, then padding.
           const int along = across ? r : k;
           for (int bit = 0; bit < f.width; ++bit) {
             const int position = along % 16 * f.width + bit,
@@ -148,7 +148,7 @@ class TensorMultiply : public ::testing::Test {
     }
   }
 
-  // Runs a case and compares all elements of D; how many there are.
+  // Runs a case and compares all elements of D. Returns their number.
   std::size_t run(const Case& c, std::uint64_t seed) {
     std::uint64_t state = seed;
     const auto random = [&] { return next_mixed(state); };
@@ -160,7 +160,7 @@ class TensorMultiply : public ::testing::Test {
     constexpr int kStartB = 16384;
     if (!c.a_in_tensor_memory) put(memory, c.a, a, c.m, 0, c.layout, c.a_across);
     put(memory, c.b, b, c.n, kStartB, c.layout, c.b_across);
-    // A in tensor memory, by lane and column, where an element has its own bits.
+    // A in Tensor Memory by lane and column; each element has distinct bits.
     constexpr int kColumnA = 300, kColumnD = 16;
     std::vector<std::uint32_t> words(kLanes * 8);
     const auto lane_of = [&](int row) { return c.m == 64 ? row / 16 * 32 + row % 16 : row; };
@@ -184,7 +184,7 @@ class TensorMultiply : public ::testing::Test {
     body += "ld.global.v4.b32 {r4, r5, r6, r7}, [d1+32784];\n";
     body += "add.u32 x2, tm, " + std::to_string(kColumnA) + ";\n";
     body += "tcgen05.st.sync.aligned.32x32b.x8.b32 [x2], {r0, r1, r2, r3, r4, r5, r6, r7};\n";
-    // The accumulator: column c of lane l is l + c, as a number of its type.
+    // The initial accumulator: column c of lane l is l + c, in the type of D.
     if (c.accumulates) {
       for (int n = 0; n < c.n; ++n) {
         body += "add.u32 x2, tm, " + std::to_string(kColumnD + n) + ";\nadd.u32 r0, tid, " +
@@ -194,8 +194,8 @@ class TensorMultiply : public ::testing::Test {
         body += "tcgen05.st.sync.aligned.32x32b.x1.b32 [x2], {r0};\n";
       }
     }
-    // Scales: of row or column i, in lane i mod 32 of every quarter and column i / 32, byte 1 of
-    // the rows' and byte 2 of the columns'; 2 to the power of i mod 7 - 3 and i mod 5 - 2.
+    // Scales of row or column i: in lane i mod 32 of every quarter, column i / 32, byte 1 for rows
+    // and byte 2 for columns. They are 2^(i mod 7 - 3) and 2^(i mod 5 - 2).
     constexpr int kRowScales = 340, kColumnScales = 350;
     for (int n = 0; c.scaled && n < 8; ++n) {
       body += "and.b32 x3, tid, 31;\nadd.u32 x3, x3, " + std::to_string(32 * n) +
@@ -216,7 +216,7 @@ class TensorMultiply : public ::testing::Test {
       if (!across)
         return testing::descriptor(name, start, leading_of(rows, c.layout), stride_of(c.layout),
                                    c.layout);
-      // Without a swizzle the two strides change places.
+      // Without a swizzle the two strides are exchanged.
       return c.layout == 0
                  ? testing::descriptor(name, start, group, 8 * wide, c.layout)
                  : testing::descriptor(name, start, lines_of(c.layout) * wide, group, c.layout);
@@ -344,7 +344,7 @@ TEST_F(TensorMultiply, EverySwizzleAndBothOrders) {
       for (const bool a_across : {false, true}) {
         for (const bool b_across : {false, true}) {
           Case c{f, f, 128, f.bits == 8 ? 128 : 64, result, layout, a_across, b_across};
-          // Rows of the atoms that the two matrices have room for.
+          // The atoms of both matrices must fit.
           if (swizzle_bytes(layout) * 128 > 16384) continue;
           EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(128 * c.n))
               << layout << a_across << b_across;

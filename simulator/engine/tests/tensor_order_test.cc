@@ -1,5 +1,5 @@
-// What goes wrong in tensor memory, each mistake beside the kernel that does it right: order,
-// lanes, columns, descriptors. Every one is found under three schedules.
+// Mistakes in Tensor Memory beside the correct kernel: order, lanes, columns, descriptors. Each
+// mistake must be found under three schedules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::Machine;
 using testing::tensor_kernel;
 using testing::text;
 
-// Operands of f16 ones in shared memory: 128 rows of A from byte 0 on, 64 of B from 8192 on.
+// f16 ones in shared memory: 128 rows of A from byte 0 on, 64 rows of B from byte 8192 on.
 const std::string kOperands = [] {
   std::string s = "mad.lo.u32 x1, tid, 16, smem;\n";
   for (int i = 0; i < 16384; i += 2048)
@@ -29,7 +29,7 @@ const std::string kOperands = [] {
          "setp.ne.u32 p2, tid, tid;\nsetp.eq.u32 p3, tid, tid;\n";
 }();
 
-// f32, f16 and f16, 128 by 64.
+// The instruction descriptor: f32 result, f16 factors, 128 x 64.
 const std::string kInstruction = std::to_string(1 << 4 | 64 / 8 << 17 | 128 / 16 << 24);
 
 std::string multiply(const std::string& accumulates = "p2", const std::string& to = "all",
@@ -54,7 +54,7 @@ const std::string kBefore = "tcgen05.fence::before_thread_sync;\n",
                   kWaitStore = "tcgen05.wait::st.sync.aligned;\n",
                   kUse = "add.u32 r0, r0, 1;\nst.global.b32 [mine], r0;\n";
 
-// e4m3, with scales in columns 0 and 4 and the accumulator from 64 on.
+// e4m3, with scales in columns 0 and 4 and the accumulator from column 64 on.
 const std::string kScaled =
     "@p0 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [x9], d2, d3, " +
     std::to_string(1 << 23 | 64 / 8 << 17 | 128 / 16 << 24) + ", [all], [x11], p2;\n";
@@ -64,7 +64,7 @@ struct Pair {
   std::string mistake, right;
   Kind kind;
   const char* words;  // of the finding
-  // Under other schedules it is another finding, or what is issued is done before it matters.
+  // Other schedules may report another finding, or complete the operation before it matters.
   bool of_default_schedule = false;
 };
 
@@ -257,8 +257,8 @@ TEST_P(TensorOrder, TheMistakeIsFoundAndItsControlIsClean) {
 INSTANTIATE_TEST_SUITE_P(Pairs, TensorOrder, ::testing::ValuesIn(pairs()),
                          [](const auto& info) { return info.param.name; });
 
-// DeepGEMM's kernels for sm_100 give every warp the address of lane 0, and rely on hardware to
-// access the warp's own lanes.
+// DeepGEMM's kernels for sm_100 pass the address of lane 0 to every warp: hardware then accesses
+// the warp's own lanes.
 TEST(TensorLanes, AWarpThatNamesOthersGoesOnWithItsOwn) {
   Machine gpu;
   gpu.config.compute_capability = 100;

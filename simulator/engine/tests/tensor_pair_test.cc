@@ -1,5 +1,4 @@
-// What goes wrong between the two blocks of a pair, each mistake beside the kernel that does it
-// right.
+// Mistakes between the two blocks of a pair beside the correct kernel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,9 +15,9 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// A kernel of two blocks of four warps. They make a product of 256 by 64, f16 ones, in columns 0 to
-// 63. Thread 0 of block 0 issues it. p0: that thread. p1: warp 0. p2: false;
-// p5: thread 0; p6: block 1. Each part may be replaced.
+// A kernel of two blocks of four warps that computes a product of 256 x 64 f16 ones in columns 0 to
+// 63. Thread 0 of block 0 (p0) issues it. p1: warp 0. p2: false. p5: thread 0. p6: block 1. Each
+// part may be replaced.
 struct Parts {
   std::string allocate = "@p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [s2], 64;\n";
   std::string proxy_fence = "fence.proxy.async;\n";
@@ -33,7 +32,7 @@ struct Parts {
       "[s1], h0;\n";
   std::string wait = "$wait:\nmbarrier.try_wait.parity.shared.b64 p9, [s1], 0;\n@!p9 bra $wait;\n";
   std::string after_wait = "tcgen05.fence::after_thread_sync;\n";
-  // Shared memory may be used again, too.
+  // The commit also shows that shared memory may be reused.
   std::string read =
       "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [tm];\ntcgen05.wait::ld.sync.aligned;\n"
       "st.global.b32 [mine], r0;\nst.shared.b32 [x1], tid;\n";
@@ -103,8 +102,9 @@ TEST(TensorPair, IsRightWithoutAMistake) {
   }
 }
 
-// Threads of both blocks arrive where the first waits before it issues: the second names that
-// mbarrier by clearing bit 24 of the address of its own. No tensor copy stands in the kernel.
+// Threads of both blocks arrive at the mbarrier of the first block, which waits before it issues.
+// The second block addresses that mbarrier by clearing bit 24 of its own mbarrier's address. The
+// kernel has no tensor copy.
 TEST(TensorPair, AClearedBitNamesTheFirstBlocksMbarrier) {
   Parts p;
   p.allocate =
@@ -147,7 +147,7 @@ std::vector<Mistake> mistakes() {
   add(
       "OneBlockLeavesWhileTheProductIsUnderWay", kInvalid, "ends while this is under way",
       [](Parts& p) {
-        // The columns are freed by the block that stays alone.
+        // The remaining block frees the columns alone.
         p.wait = "@p6 bra $done;\n" + p.wait;
         p.free = "$done:\n@p6 ret;\n" + p.free;
         p.end =

@@ -1,5 +1,5 @@
-// tcgen05.mma with a sparse A, with columns of B that count as zero and with a shifted A, and
-// tcgen05.shift, against models that take one element after the other. All sums are exact.
+// tcgen05.mma with a sparse A, with masked columns of B and with a shifted A, and tcgen05.shift,
+// compared with element-by-element models. All sums are exact.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -20,7 +20,7 @@ constexpr int kLanes = 128, kColumns = 512;
 
 struct Kind {
   const char* name;
-  int code, bits;  // of a type in the descriptor; of an element
+  int code, bits;  // the type's code in the descriptor; bits of an element
   int result = 1;
   int group = 4;  // columns in a group; half of them are stored
 };
@@ -28,7 +28,7 @@ constexpr Kind kF16{"f16", 0, 16}, kTF32{"tf32", 2, 32, 1, 2}, kE4M3{"f8f6f4", 0
     kS8{"i8", 1, 8, 2}, kMxE4M3{"mxf8f6f4.block_scale", 0, 8},
     kMxE2M1{"mxf4.block_scale", 1, 4, 1, 8};
 
-// -2 to 2, which every type has.
+// The bits of -2 to 2, which every type can represent.
 std::uint32_t bits_of(const Kind& k, int v) {
   const std::string name = k.name;
   const int magnitude = v < 0 ? -v : v;
@@ -46,10 +46,10 @@ struct Case {
   int m, n;
   bool sparse = false, stationary = false, a_in_tensor_memory = false, shifted = false;
   int lane = 0;                 // of 64 rows in every other 16 lanes
-  std::uint64_t mask = 0;       // of columns of B; 0: none
-  int farthest = 0;             // code of the largest shift of them
-  std::vector<bool> zero = {};  // by column: what the mask means
-  int selector = 0;             // of the column with the metadata
+  std::uint64_t mask = 0;       // mask of columns of B; 0: none
+  int farthest = 0;             // code of their largest shift
+  std::vector<bool> zero = {};  // the masked columns
+  int selector = 0;             // selects the column of the metadata
 };
 
 std::size_t run(const Case& c, std::uint64_t seed) {
@@ -63,7 +63,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       b(static_cast<std::size_t>((c.n + shift) * k)), from(a.size());
   for (int& v : a) v = some(5) - 2;
   for (int& v : b) v = some(5) - 2;
-  // The metadata of each group of each row, and of each stored element its column.
+  // The metadata of each group of each row, and the column of each stored element.
   std::vector<int> nibbles(static_cast<std::size_t>(c.m * groups));
   for (int r = 0; r < c.m; ++r) {
     for (int g = 0; g < groups && c.sparse; ++g) {
@@ -80,14 +80,15 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       if (second >= first) ++second;
       if (first > second) std::swap(first, second);
       nibble = first | second << 2;
-      const int wide = c.kind.group / 4;  // columns of one of the four
+      const int wide = c.kind.group / 4;  // columns of one of four
       for (int e = 0; e < wide; ++e) {
         from[at + static_cast<std::size_t>(e)] = base + first * wide + e;
         from[at + static_cast<std::size_t>(wide + e)] = base + second * wide + e;
       }
     }
   }
-  // Shared memory without a swizzle: units of 8 rows by 16 bytes, those of a row `rows` units on.
+  // Shared memory without a swizzle: units of 8 rows x 16 bytes; the next unit of a row is `rows`
+  // units on.
   std::vector<std::byte> memory(32768);
   const auto put = [&](const std::vector<int>& m, int rows, int columns, int start) {
     for (int r = 0; r < rows; ++r) {
@@ -106,7 +107,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   b.resize(static_cast<std::size_t>(rows_of_b * k));
   if (!c.a_in_tensor_memory) put(a, c.m, stored, 0);
   put(b, rows_of_b, k, kStartB);
-  // Tensor memory: lane of a row, in each of the parts side by side.
+  // Tensor Memory: the lane of a row, in each of the adjacent parts.
   const bool spread = c.m == 64 && !c.stationary;
   const auto lane_of = [&](int row) { return c.lane + (spread ? row / 16 * 32 + row % 16 : row); };
   const int parts = spread ? 1 : kLanes / c.m;
@@ -126,7 +127,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
             static_cast<std::uint32_t>(nibbles[static_cast<std::size_t>(r * groups + g)]);
         if (c.kind.bits <= 8) {
           word(p * c.m + lane_of(r), 8 + g / 8) |= nibble << (4 * (g % 8));
-        } else {  // by blocks of 16 rows: lanes by row mod 8 and half of K, halves of words by row
+        } else {  // blocks of 16 rows: lanes by row mod 8 and half of K, halves by row
           const int row = r / 16 * 16 + g / 4 * 8 + r % 8;
           word(p * c.m + lane_of(row), 8 + c.selector) |= nibble << (r / 8 % 2 * 16 + g % 4 * 4);
         }
@@ -200,7 +201,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       const bool zero = !c.zero.empty() && c.zero[static_cast<std::size_t>(n)];
       for (int e = 0; e < stored && !zero; ++e) {
         const auto at = static_cast<std::size_t>(of_a * stored + e);
-        // The metadata stay where they are when A is shifted.
+        // A shift of A does not move the metadata.
         const auto kept = static_cast<std::size_t>(r * stored + e);
         sum += a[at] * b[static_cast<std::size_t>((n + shift) * k + (c.sparse ? from[kept] : e))];
       }
@@ -281,7 +282,7 @@ TEST(TensorSparse, OfStationaryWeights) {
   }
 }
 
-// The masks of the manual's examples, and what they mean, from the first column on.
+// The masks of the manual's examples, and the zero columns that they mean, from the first on.
 std::uint64_t mask_of(std::vector<int> starts, std::vector<int> zeros_first, int skip, int use,
                       int shift) {
   std::uint64_t m = 1ull << 39 | static_cast<std::uint64_t>(skip) << 40 |
@@ -296,7 +297,7 @@ std::vector<bool> columns(const std::vector<std::string>& begins, int each) {
   for (const std::string& begin : begins) {
     for (int c = 0; c < each; ++c) {
       const int length = static_cast<int>(begin.size());
-      // The pattern that a part begins with goes on with periods of seven columns.
+      // The initial pattern of a part continues with a period of seven columns.
       const int at = c < length ? c : (c - length) % 7 + length - 7;
       all.push_back(begin[static_cast<std::size_t>(at)] == '1');
     }
@@ -320,7 +321,7 @@ TEST(TensorSparse, ColumnsThatCountAsZero) {
   c.farthest = 1;
   c.zero = columns({"1110000", "1100001110000", "001110000111", "0001110000111"}, 32);
   EXPECT_EQ(run(c, 3), 32u * 128);
-  // Sparse, and only moved.
+  // Sparse and only shifted.
   c = {kTF32, 128, 64, true, true};
   c.mask = 8ull << 56;
   c.farthest = 2;

@@ -31,8 +31,8 @@ inline std::string module_text(std::string_view body, std::string_view target = 
          std::string(body);
 }
 
-// Calls launch(). If the test binary judges rows of the table of forms, reports to
-// coverage/judged.h what the kernel executed.
+// Calls launch(). In a test binary that judges rows of the table of forms, also reports the
+// executed instructions to coverage/judged.h.
 inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config,
                                  memory::DeviceMemory& memory) {
   if (!coverage::judging()) return engine::launch(kernel, config, memory);
@@ -50,12 +50,12 @@ inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config,
 
 class Machine {
  public:
-  // Configuration of the launches that follow.
+  // The configuration of later launches.
   LaunchConfig config;
 
   Machine() {
     config.host_threads = 1;
-    config.instruction_limit = 50'000'000;  // a test that would hang fails instead
+    config.instruction_limit = 50'000'000;  // a hanging test fails instead
     config.output = [this](std::string_view text) { printed += text; };
     // --test_env=LOCKSTEP_PROOF=compare: every launch is compared with its proof.
     config.proof = proof_by_variable();
@@ -86,7 +86,7 @@ class Machine {
     m.mark_written(a, values.size() * sizeof(T));
     return a;
   }
-  // Memory that nobody has written.
+  // Allocates unwritten memory.
   memory::Address unwritten(std::uint64_t bytes, std::string name = {}) {
     return memory.allocate(bytes, 256, memory::Kind::kDevice, 0, std::move(name))->base;
   }
@@ -130,7 +130,7 @@ class Machine {
   std::string printed;  // what device code printed
 };
 
-// A kernel k(x, y) around a body. For thread i: %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 =
+// A kernel k(x, y) around a body. For thread i: %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = the
 // shared address of s[i] (s: 256 bytes). The body may use 64 bytes t of shared memory, 16 bytes
 // `stack` of local memory and a constant `table`. It starts on line kBodyLine of the module's text.
 struct TwoBuffers {

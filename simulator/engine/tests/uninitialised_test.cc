@@ -1,4 +1,4 @@
-// Values that nobody wrote, on their way through instructions that take one of their operands.
+// Uninitialised values in instructions that select one of their operands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// Thread i has %r1 = i, %f1 = signs[i], %r7 = 5 and %r8, which nobody wrote; it stores what the
-// body leaves in %r9, plus 1.
+// Thread i has %r1 = i, %f1 = signs[i], %r7 = 5 and an uninitialised %r8; it stores the body's %r9
+// plus 1.
 struct Selections {
   Machine gpu;
   memory::Address out = 0;
@@ -41,7 +41,7 @@ struct Selections {
     out = gpu.unwritten(128, "out");
     return gpu.launch("k", 1, 32, x, out);
   }
-  // Lanes that are accused.
+  // The number of lanes with a finding.
   std::uint64_t accused(const std::string& body) {
     const Outcome o = run(body);
     if (o.findings.empty()) return 0;
@@ -58,7 +58,7 @@ TEST(Selection, TheOperandThatIsNotTakenDoesNotCount) {
   EXPECT_EQ(Selections().accused("setp.lt.u32 %p1, %r1, 30;\nselp.b32 %r9, %r8, %r8, %p1;\n"), 32u);
 }
 
-// for (i = 0; i < 2; ++i) d = lane / 16 == i ? v : d, with a d that begins unassigned.
+// for (i = 0; i < 2; ++i) d = lane / 16 == i ? v : d, with an uninitialised d.
 TEST(Selection, ALoopThatAssignsEachLaneInItsTurn) {
   Selections s;
   const Outcome o = s.run(
@@ -96,7 +96,7 @@ TEST(Selection, SlctTakesItsFirstOperandFromZeroOn) {
       << "the subnormal is zero";
 }
 
-// %p2 comes from what nobody wrote; %p1 is true in the first 20 lanes.
+// %p2 is computed from an uninitialised value; %p1 is true in the first 20 lanes.
 TEST(Selection, AKnownPredicateMayDecideAlone) {
   const std::string predicates = "setp.lt.u32 %p2, %r8, 7;\nsetp.lt.u32 %p1, %r1, 20;\n";
   const auto accused = [&](const std::string& body) {
@@ -108,7 +108,7 @@ TEST(Selection, AKnownPredicateMayDecideAlone) {
   EXPECT_EQ(accused("and.pred %p3, %p2, %p1;\n"), 20u);
   EXPECT_EQ(accused("xor.pred %p3, %p2, %p1;\n"), 32u);
   EXPECT_EQ(accused("or.pred %p3, %p2, %p2;\n"), 32u);
-  // A comparison of what nobody wrote, joined with a known predicate, and the other way round.
+  // An uninitialised comparison combined with a known predicate, in both orders.
   EXPECT_EQ(accused("setp.lt.or.u32 %p3, %r8, 7, %p1;\n"), 12u);
   EXPECT_EQ(accused("setp.lt.and.u32 %p3, %r8, 7, %p1;\n"), 20u);
   EXPECT_EQ(accused("setp.lt.and.u32 %p3, %r8, 7, !%p1;\n"), 12u);
@@ -119,7 +119,7 @@ TEST(Selection, AKnownPredicateMayDecideAlone) {
   EXPECT_EQ(accused("setp.lt.or.u32 %p3, %r8, 8, %p2;\n"), 32u);
 }
 
-// f = 1; if (2 * lane + j < n) f = v & 1: the compiler makes a disjunction of it.
+// f = 1; if (2 * lane + j < n) f = v & 1: the compiler turns it into a disjunction.
 TEST(Selection, ADisjunctionLeavesItsResultAsTheKnownOperandHasIt) {
   Selections s;
   const Outcome o = s.run(
@@ -155,8 +155,8 @@ TEST(Selection, AStoredRegisterThatNobodyAssignedIsNamedAsSuch) {
   EXPECT_THAT(o.unwritten_stores[0].by.detail, HasSubstr("before anything was assigned to it"));
 }
 
-// d = an instruction of a word (in %r1 and, 64 bits wide, %rd1) with some bytes never written; its
-// result is used.
+// d = an instruction on a word (in %r1 and, 64 bits wide, %rd1) with unwritten bytes; the result is
+// used.
 struct Word {
   bool found = false;
   std::uint32_t result = 0;
@@ -188,7 +188,7 @@ class UseOf {
 )");
   }
 
-  // With memory that no other use has had.
+  // Runs the kernel with fresh memory.
   Word operator()(std::uint32_t written, std::uint32_t garbage) {
     const memory::Address in = gpu_.unwritten(8), out = gpu_.unwritten(4);
     std::uint8_t bytes[8];
@@ -201,7 +201,7 @@ class UseOf {
     Word word;
     word.found = gpu_.launch("k", 1, 1, in, out).failed();
     const std::uint32_t checks =
-        std::exchange(gpu_.config.checks, 0);  // a finding would have ended the kernel
+        std::exchange(gpu_.config.checks, 0);  // a finding would end the kernel
     gpu_.launch("k", 1, 1, in, out);
     std::memcpy(&word.result, gpu_.memory.host(*gpu_.memory.find(out), out), 4);
     gpu_.config.checks = checks;
@@ -214,7 +214,7 @@ class UseOf {
   Machine gpu_;
 };
 
-// Whatever bytes are missing: it is a finding exactly when they change the result.
+// Unwritten bytes must cause a finding exactly if they change the result.
 TEST(Bytes, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
   const char* const instructions[] = {
       "shr.u32 %r2, %r1, 8;",
@@ -285,7 +285,7 @@ TEST(Bytes, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
   }
 }
 
-// Taken out of a word byte by byte and stored, padding is still padding.
+// Padding that is extracted from a word byte by byte and stored remains padding.
 TEST(Bytes, MovingThemIsACopy) {
   for (const char* const move :
        {"bfe.u32 %r2, %r1, 8, 8;", "shr.u32 %r2, %r1, 8;", "prmt.b32 %r2, %r1, %r7, 0x7771;",
@@ -305,7 +305,7 @@ TEST(Bytes, MovingThemIsACopy) {
   }
 }
 
-// What is stored there by a copy or by the next call is no value that was computed.
+// A value stored to scratch memory by a copy or by the next call is no computed value.
 TEST(Scratch, WhatACopyBringsIsACopy) {
   EXPECT_EQ(Selections().accused(
                 "  .shared .align 16 .b8 s[128];\n  ld.global.u32 %r8, [%rd5];\n"
@@ -316,7 +316,7 @@ TEST(Scratch, WhatACopyBringsIsACopy) {
             0u);
 }
 
-// %r9 is %r8 + 1, stored to `space` and loaded from there into %r10.
+// %r9 is %r8 + 1, stored to `space` and loaded into %r10.
 std::string through(const std::string& space, const std::string& between = "") {
   const std::string variable = space == "local" ? "local" : "shared",
                     at = space == "" ? "%rd2" : "";
@@ -349,7 +349,7 @@ TEST(Scratch, WhereItIsUsedTheFindingNamesWhereItCameFrom) {
   }
 }
 
-// A copy that is loaded from there was met there first, and the message names the load before.
+// If a copy is loaded there, that load uses it first, and the message also names the earlier load.
 TEST(Scratch, OfACopyTheFindingNamesBothLoads) {
   const auto detail_of = [](const std::string& space, const std::string& value) {
     const std::string name = space.empty() ? "" : "." + space;
@@ -364,7 +364,7 @@ TEST(Scratch, OfACopyTheFindingNamesBothLoads) {
                 ::testing::ContainsRegex("read at .*ld.*; the value stored there was read, also "
                                          "unwritten, at .*ld.global.u32"))
         << space;
-    // A register that nothing was assigned to was read nowhere.
+    // A register that was never assigned has no load to name.
     EXPECT_THAT(detail_of(space, "%r19"), ::testing::Not(HasSubstr("also unwritten"))) << space;
   }
 }
@@ -376,7 +376,7 @@ TEST(Scratch, WhatWasWrittenSinceIsGood) {
                                    "  add.u32 %r9, %r10, 1;\n"),
               0u)
         << space;
-    // A mere copy of what nobody wrote is no value that was computed.
+    // A copy of an uninitialised value is no computed value.
     EXPECT_EQ(Selections().accused(through(space, "  ld.global.u32 %r12, [%rd5];\n  st" + name +
                                                       ".u32 [%rd2], %r12;\n") +
                                    "  st.global.u32 [%rd5], %r10;\n"),
@@ -385,7 +385,7 @@ TEST(Scratch, WhatWasWrittenSinceIsGood) {
   }
 }
 
-// They decide about more elements than their own.
+// Metadata and scales decide about more elements than their own.
 TEST(MatrixFactors, MetadataAndScalesThatNobodyWroteAreReportedAtTheProduct) {
   const std::string body = R"(.visible .entry k(.param .u64 in)
 {

@@ -1,5 +1,5 @@
-// What one lane moves with one instruction, up to 16 aligned bytes, is whole: no other host thread
-// sees a part of it, or replaces one.
+// An aligned access of one lane of up to 16 bytes is single-copy atomic: other host threads never
+// see or overwrite a part of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace vectors_test {
 using testing::Machine;
 using testing::text;
 
-// Blocks store their number over one another's in all parts of the same 16 bytes a thread, and look
-// whether all parts are one block's.
+// Blocks store their number to all parts of the same 16 bytes and check that all parts hold the
+// number of one block.
 struct Form {
   const char* name;
   const char* store;  // to [d3]; r1, d2 and q0 hold the block's number once, twice and four times
@@ -48,7 +48,7 @@ constexpr Form kForms[] = {
      "mov.u32 r9, s; mad.lo.u32 r9, r0, 32, r9; cp.async.cg.shared.global [r9], [d3], 16; "
      "cp.async.wait_all; ld.shared.v2.u64 {d5, d6}, [r9];",
      false},
-    // What the halves of 32 bytes are.
+    // The halves of 32 bytes are atomic separately.
     {"the second half of v4.u64", "st.global.v4.u64 [d3], {d2, d2, d2, d2};",
      "ld.global.v4.u64 {d7, d8, d5, d6}, [d3];", false},
     {"the first half of v8.u32", "st.global.v8.u32 [d3], {r1, r1, r1, r1, r1, r1, r1, r1};",
@@ -56,7 +56,7 @@ constexpr Form kForms[] = {
      "d6, {r6, r7};",
      false},
 };
-// Who takes part, and where the lanes' bytes lie.
+// The participating lanes, and the places of their bytes.
 constexpr const char* kLanes[] = {"setp.ge.u32 on, r0, 0;", "setp.eq.u32 on, r0, 7;",
                                   "and.b32 r3, r0, 1; setp.eq.u32 on, r3, 0;"};
 
@@ -105,7 +105,7 @@ TEST(Vectors, AreWholeBetweenBlocks) {
       gpu.load_text(kernel(f, lanes));
       for (const std::uint32_t checks : std::vector<std::uint32_t>{
                check::kAllChecks & ~check::kRaces, check::kNoChecks, check::kAllChecks}) {
-        // The search for races finds those of the weak ones.
+        // With the race check, weak accesses have a race.
         if ((checks & check::kRaces) != 0 && !f.strong) continue;
         gpu.config.checks = checks;
         const auto cells = gpu.buffer<std::uint64_t>(std::vector<std::uint64_t>(64 * 4));
@@ -119,7 +119,7 @@ TEST(Vectors, AreWholeBetweenBlocks) {
   }
 }
 
-// One thread stores while others add to what is there: what they add to is what was stored last.
+// One thread stores while others add: each sum must start from the last stored value.
 TEST(Vectors, ACompareAndSwapIsOneWithOrdinaryStores) {
   Machine gpu;
   gpu.config.host_threads = 4;
@@ -163,7 +163,7 @@ ret;
 )");
   const auto cell = gpu.buffer<std::uint64_t>({1, 0});
   const auto torn = gpu.buffer<std::uint32_t>({0});
-  // Enough warps for several host threads. One thread of each warp does something.
+  // Enough warps for several host threads; one thread of each warp acts.
   const Outcome o = gpu.launch("k", Dim3{128, 1, 1}, Dim3{1, 1, 1}, cell, torn);
   EXPECT_TRUE(o.findings.empty()) << text(o);
   EXPECT_EQ(gpu.fetch<std::uint32_t>(torn, 1)[0], 0u);

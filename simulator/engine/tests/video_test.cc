@@ -1,5 +1,5 @@
-// Video instructions against the pseudocode of PTX ISA 9.0, 9.7.18 and 9.7.19, read from the text
-// of the instruction.
+// Video instructions compared with the pseudocode of PTX ISA 9.0, 9.7.18 and 9.7.19. The test
+// interprets the text of the instruction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using Wide = __int128;
 
 constexpr std::uint32_t kThreads = 256;
 
-// "vadd.u32.s32.u32.sat r0.b1, r8, -r16.h0, r24;", apart.
+// The parts of "vadd.u32.s32.u32.sat r0.b1, r8, -r16.h0, r24;".
 struct Text {
   std::vector<std::string> words;     // "vadd" "u32" ...
   std::vector<std::string> operands;  // "r0.b1" ...
@@ -66,7 +66,7 @@ Wide clamped(Wide v, int bits, bool is_signed) {
              high = is_signed ? (Wide{1} << (bits - 1)) - 1 : (Wide{1} << bits) - 1;
   return std::clamp(v, low, high);
 }
-// Bits and first bit of "b2" or "h1"; "" is the whole.
+// The width of "b2" or "h1"; an empty part is the whole word.
 int bits_of(const std::string& part) { return part.empty() ? 32 : part[0] == 'b' ? 8 : 16; }
 int shift_of(const std::string& part) { return part.empty() ? 0 : (part[1] - '0') * bits_of(part); }
 
@@ -178,7 +178,7 @@ std::vector<const isa::FormRow*> rows() {
   return all;
 }
 
-// Half of the words are such that something overflows, or is equal.
+// Half of the words cause overflow or equality.
 std::uint32_t word(std::uint64_t& state) {
   constexpr std::uint32_t kSpecial[] = {0,          1,          0xffffffff, 0x80000000,
                                         0x7fffffff, 0x80808080, 0x7f7f7f7f, 0x00ff00ff,

@@ -8,7 +8,7 @@
 namespace lockstep::runtime {
 namespace {
 
-// The bytes are what an assembler makes of the text.
+// The bytes are the machine code of the instruction in the comment.
 unsigned width(std::initializer_list<std::uint8_t> bytes) {
   std::vector<std::uint8_t> instruction = bytes;
   instruction.resize(16);

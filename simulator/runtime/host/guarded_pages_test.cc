@@ -161,7 +161,7 @@ TEST_F(Guarded, AnAccessIsJudgedAndGoesOn) {
   EXPECT_EQ(words[5], 0);
   EXPECT_EQ(judged, 3u);
   EXPECT_FALSE(reads(page(1)));
-  // Across both pages.
+  // An access across both pages.
   verdict = Verdict::kStep;
   struct __attribute__((packed)) Unaligned {
     std::uint64_t value;
@@ -174,7 +174,7 @@ TEST_F(Guarded, AnAccessIsJudgedAndGoesOn) {
   EXPECT_EQ(judged, 4u);
 }
 
-// Level by level as page by page, whatever was opened in between.
+// Closing and opening by levels must equal closing and opening page by page.
 TEST_F(Guarded, AllPagesCloseAndOpenTogether) {
   const Box all = Box::line(allocation.base, allocation.size);
   add(all, Level::kClosed, 1, 1);
@@ -188,7 +188,7 @@ TEST_F(Guarded, AllPagesCloseAndOpenTogether) {
   EXPECT_FALSE(reads(page(0))) << "by the other guard";
   settle(2, 1);
   for (std::uint64_t i = 0; i < kPages; ++i) EXPECT_TRUE(writes(page(i)));
-  // The system's protection is the same.
+  // The protection of the operating system must match.
   auto* const bytes = reinterpret_cast<volatile char*>(allocation.base);
   for (std::uint64_t i = 0; i < kPages; ++i) bytes[i * kPageBytes] = 1;
 }

@@ -1,4 +1,4 @@
-// The order of operations by the rules of the CUDA documents, one rule a test.
+// The order of operations by the rules of the CUDA documents, one rule per test.
 #include "simulator/runtime/order/order.h"
 
 #include <gtest/gtest.h>

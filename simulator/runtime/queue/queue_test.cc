@@ -8,7 +8,7 @@
 namespace lockstep::runtime {
 namespace {
 
-// Streams by their number, and operations by letters in the order in which they are put.
+// Streams by their number; operations by letters in the order of the calls.
 struct Program {
   Order order;
   Queue queue{order};
@@ -32,7 +32,7 @@ struct Program {
       if (entries[i].get() == entry) return static_cast<char>('a' + i);
     return '-';
   }
-  // Executes all that may be, and says in which order.
+  // Executes all executable operations. Returns their letters in the order of execution.
   std::string run(const Queue::Choice& choice) {
     std::string done;
     while (const auto entry = queue.next(choice)) {
@@ -91,7 +91,7 @@ TEST(Queue, AnotherThreadsOperationIsNotGivenTwice) {
   EXPECT_EQ(p.queue.next({}), nullptr);
 }
 
-// Two streams of two operations can be interleaved in six ways, and a seed says in which.
+// Two streams of two operations can be interleaved in six ways; the seed selects one.
 TEST(Queue, ASeedChoosesAnyOrderThatTheApiAllows) {
   std::set<std::string> orders;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -113,7 +113,7 @@ TEST(Queue, WhatTheHostWaitsForIsNotSettledForEarlierOperations) {
   p.order.host_waits_for(first);
   const Operation& a = p.entries[0]->at;
   EXPECT_TRUE(p.order.host().covers(a.lane, a.sequence));
-  // The operation of the second stream is not ordered after it.
+  // The pending operation of the second stream is not ordered after it.
   EXPECT_FALSE(p.order.settled().covers(a.lane, a.sequence));
   p.run({});
   EXPECT_TRUE(p.order.settled().covers(a.lane, a.sequence));

@@ -1,6 +1,5 @@
-// Chains of grids that may overlap, against the plainest way of saying what is ordered: a graph of
-// what comes before what in every execution that programmatic dependent launch allows, and a search
-// for a path in it.
+// Chains of grids that may overlap, compared with a simple model: a graph of the orders that every
+// execution of a programmatic dependent launch guarantees, and a search for paths in it.
 #include "simulator/runtime/state/dependent_launches.h"
 
 #include <gtest/gtest.h>
@@ -30,25 +29,24 @@ class Random {
 };
 
 enum class What { kRead, kWrite, kWait, kStart, kBarrier };
-// How a grid is put into the stream: so that it may overlap with the one before it, or not, or
-// after something else.
+// How a grid is launched into the stream: it may overlap with its predecessor, it may not, or
+// another operation precedes it.
 enum class Put { kOverlapping, kPlain, kAfterSomethingElse };
 
 struct Step {
   What what = What::kRead;
-  std::uint32_t thread = 0;  // 0 or 32; of a barrier, all
+  std::uint32_t thread = 0;  // 0 or 32; for a barrier, all threads
   std::uint32_t slot = 0;
   int node = 0;
 };
 struct Grid {
   Put put = Put::kOverlapping;
   std::vector<std::vector<Step>> blocks;
-  int begin = 0, end = 0;  // nodes
+  int begin = 0, end = 0;  // nodes of the graph
 };
 
-// Only thread 0 of a block waits and starts, so that which comes first is its program order. Of a
-// grid, one thread at most touches a slot: what the grid does within itself is not the question
-// here.
+// Only thread 0 of a block waits and triggers, so program order decides which comes first. At most
+// one thread of a grid accesses a slot: races within a grid are not tested here.
 Grid random_grid(Random& random) {
   Grid g;
   const std::uint32_t put = random(8);
@@ -117,7 +115,7 @@ std::string text_of(const std::vector<Grid>& grids) {
   return s;
 }
 
-// What comes before what, in every execution.
+// The order that holds in every execution.
 class Model {
  public:
   void add(Grid& g) {
@@ -130,7 +128,7 @@ class Model {
         for (const Step& s : block) started |= s.what == What::kStart;
       }
       if (g.put == Put::kOverlapping) {
-        // As soon as every block of the grid before has triggered it or has ended.
+        // A grid starts when every block of the previous grid has triggered it or has ended.
         for (std::size_t b = 0; b < before.blocks.size(); ++b) edge(starts_[b], g.begin);
         if (!started) edge(before.end, g.begin);
       } else {
@@ -159,7 +157,7 @@ class Model {
     grids_.push_back(g);
   }
 
-  // Memory of a grid is there for others when it has ended, and not before.
+  // Accesses of a grid are ordered before others when the grid has ended.
   bool is_ordered(const Grid& before, const Step& after) const {
     return is_before(before.end, after.node);
   }
@@ -179,13 +177,13 @@ class Model {
   }
   std::vector<std::vector<int>> edges_;
   std::vector<Grid> grids_;
-  std::vector<int> starts_;  // by block of the last grid: from when on it does not hold up the next
+  std::vector<int> starts_;  // the node, by block, from which on it no longer delays the next grid
 };
 
 bool is_access(const Step& s) { return s.what == What::kRead || s.what == What::kWrite; }
 
-// Whether the step races with what an earlier grid did; `alone`: nobody else has touched the slot,
-// so that nothing of it is forgotten.
+// Whether the step races with an access of an earlier grid. `alone`: no other grid has accessed the
+// slot, so that no access has been forgotten.
 bool races(const Model& model, const std::vector<Grid>& earlier, const Grid& grid, const Step& step,
            bool& alone) {
   bool found = false;

@@ -85,7 +85,7 @@ TEST(FindingLog, InformationIsNoError) {
   EXPECT_FALSE(log.errors_untaken());
 }
 
-// ... and hides none, before it or after it, in one launch or in two.
+// It hides no error, before or after it, in one launch or in two.
 TEST(FindingLog, InformationBesideAnErrorChangesNothing) {
   check::Finding information = sample();
   information.severity = check::Severity::kInformation;
@@ -101,7 +101,7 @@ TEST(FindingLog, InformationBesideAnErrorChangesNothing) {
         for (const check::Finding& f : both) log.add({f});
       }
       EXPECT_TRUE(log.errors_untaken());
-      // A suppressed error is none.
+      // A suppressed error does not count as an error.
       FindingLog suppressed;
       suppressed.set_quiet(true);
       suppressed.add({sample()}, true);
@@ -223,7 +223,7 @@ TEST(FindingLog, AFailedCallIsAnErrorUntilItHasBeenLookedAtAsOftenAsItHappened) 
   EXPECT_FALSE(log.looked_at(99, 1).has_value());
 }
 
-// A process of its own each: exit handlers run once.
+// Each case runs in its own process, because exit handlers run once.
 int run_and_exit(bool add, bool take, int status) {
   auto* log = new FindingLog;
   watch_exit(log);

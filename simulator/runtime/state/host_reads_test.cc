@@ -1,4 +1,4 @@
-// A copy to the host is reported exactly where a look at each of its bytes finds a mistake.
+// A copy to the host is reported exactly if a check of each of its bytes finds a mistake.
 #include "simulator/runtime/state/host_reads.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(HostReads, AgreeWithALookAtEveryByte) {
       const std::uint64_t from = random() % size;
       memory.mark_written(a.base + from, random() % (size - from + 1));
     }
-    // The last store that began at an address, and how many bytes it had.
+    // The last store to each start address, with its size in bytes.
     std::map<memory::Address, std::uint64_t> stores;
     std::vector<engine::UnwrittenStore> left;
     for (int i = round % 4 == 0 ? 0 : static_cast<int>(random() % 12); i > 0; --i) {

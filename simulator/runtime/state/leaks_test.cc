@@ -1,4 +1,4 @@
-// Which memory counts as left behind: by its allocation and its device, not by its address alone.
+// Memory counts as leaked by its allocation and device, not only by its address.
 #include "simulator/runtime/state/leaks.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using memory::Kind;
 
 constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
 
-// Memory whose addresses the program reserves, as cuMemMap gives it: the same address each time.
+// Memory mapped at a reserved address, as by cuMemMap: the address is the same each time.
 class Mapped {
  public:
   Mapped() : address_(memory.reserve_range(kPage, kPage)) {}
@@ -69,7 +69,8 @@ TEST(Leaks, OfFreedMemoryThereAreNone) {
   EXPECT_TRUE(leaks.find(memory, 0).empty());
 }
 
-// The host's call is forgotten when it frees; memory that goes another way is known by its number.
+// A free by the host removes the record of its allocation. Memory released in another way is
+// identified by its allocation number.
 TEST(Leaks, AnotherAllocationAtTheAddressIsNotTheOneThatWasAllocatedThere) {
   Mapped mapped;
   Leaks of_host, of_heap;
@@ -104,7 +105,7 @@ TEST(Leaks, WhatTheProgramFreedAndGotAgainFromElsewhereIsNone) {
   EXPECT_TRUE(leaks.find(mapped.memory, 0).empty());
 }
 
-// More of a kernel's allocations than are looked through at once: those that live stay.
+// More allocations of kernels than are examined at once: live ones must be kept.
 TEST(Leaks, OfManyAllocationsOfKernelsTheLiveOnesAreKept) {
   constexpr std::size_t kMany = 3000;
   DeviceMemory memory;

@@ -5,7 +5,7 @@
 namespace lockstep::runtime {
 namespace occupancy_test {
 
-// A kernel that is nothing but its resources.
+// A kernel that consists of its resource usage only.
 class Resources : public engine::Kernel {
  public:
   Resources(int registers, std::uint32_t shared) : registers_(registers), shared_(shared) {}
@@ -35,8 +35,7 @@ int on(std::string_view device, int registers, std::uint32_t shared, int threads
                                    dynamic, limit);
 }
 
-// The same questions put to cudaOccupancyMaxActiveBlocksPerMultiprocessor on an H100 gave these
-// answers.
+// The results of cudaOccupancyMaxActiveBlocksPerMultiprocessor on an H100.
 TEST(Occupancy, AgreesWithAnH100) {
   EXPECT_EQ(on("sm_90", 10, 0, 256), 8);   // 2048 threads
   EXPECT_EQ(on("sm_90", 10, 0, 32), 32);   // 32 blocks

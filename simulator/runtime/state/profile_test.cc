@@ -33,7 +33,7 @@ TEST(Profile, EveryDeviceIsConsistent) {
   }
 }
 
-// Read off an H100 80GB HBM3.
+// Values read from an H100 80GB HBM3.
 TEST(Profile, Sm90IsAnH100) {
   const Profile& p = *find_profile("sm_90");
   EXPECT_EQ(p.multiprocessors, 132);

@@ -9,7 +9,7 @@ namespace refusals_test {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Two functions that are refused, by the parser and by the decoder, and two that are not.
+// Two refused functions, one by the parser and one by the decoder, and two accepted ones.
 constexpr const char* kModule = R"(.version 9.0
 .target sm_90
 .address_size 64
@@ -117,7 +117,7 @@ TEST(Refusals, EndWithWhatNoFunctionIsToBlameFor) {
   const auto found = find_refusals({"no PTX at all"}, memory);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].function, "");
-  // On one line there is nothing to keep in its place.
+  // The text has one line: there are no line numbers to preserve.
   EXPECT_EQ(
       find_refusals(
           {".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { frobnicate; }"},

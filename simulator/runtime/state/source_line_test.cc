@@ -1,5 +1,5 @@
-// What there is without debug information. //tests/streams:streams_test looks at lines of programs
-// that have it.
+// Source lines without debug information. //tests/streams:streams_test checks lines of programs
+// with debug information.
 #include "simulator/runtime/state/source_line.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// cudaMalloc and its kin, and what can be asked about an address.
+// cudaMalloc and its variants, and queries about addresses.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

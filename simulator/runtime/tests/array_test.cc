@@ -1,4 +1,4 @@
-// Arrays and the objects that look at them, as host code sees them. Every test holds on silicon
+// CUDA arrays and their texture and surface objects, through host code. Every test holds on silicon
 // too.
 #include <numeric>
 #include <vector>
@@ -71,7 +71,7 @@ CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
     cudaFreeArray(array);
     return error;
   };
-  // Each extent of the shape at its limit, the others as small as they may be, and one more.
+  // Each extent at its limit with the other extents minimal, then one beyond the limit.
   const auto expect_limits = [&](const int(&shape)[3], const int(&most)[3], unsigned flags) {
     for (int i = 0; i < 3; ++i) {
       if (shape[i] == 0) continue;
@@ -102,7 +102,7 @@ CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
   expect_limits({1, 1, 1},
                 {p.maxSurface2DLayered[0], p.maxSurface2DLayered[1], p.maxSurface2DLayered[2]},
                 kLayered | kSurface);
-  // A cube map is as wide as it is high; its depth counts faces.
+  // A cube map is as wide as it is high; its depth is the number of faces.
   constexpr unsigned kCube = cudaArrayCubemap;
   for (const unsigned surface : {0u, kSurface}) {
     const int most = surface ? p.maxSurfaceCubemap : p.maxTextureCubemap;
@@ -132,7 +132,7 @@ CUDA_TEST(Array, LimitsAreAttributesToo) {
   EXPECT_EQ(attribute(cudaDevAttrMaxTexture1DWidth), p.maxTexture1D);
   EXPECT_EQ(attribute(cudaDevAttrMaxTexture1DLinearWidth), 1 << 28);
   EXPECT_EQ(attribute(cudaDevAttrMaxTexture2DLinearPitch), p.maxTexture2DLinear[2]);
-  // Numbered without a gap.
+  // The attributes are numbered consecutively.
   const auto expect_run = [&](cudaDeviceAttr first, std::initializer_list<int> values) {
     int which = first;
     for (const int v : values) {
@@ -168,7 +168,7 @@ CUDA_TEST(Array, KeepsWhatIsCopiedIntoARectangle) {
   std::vector<int> to(32);
   ASSERT_CUDA(cudaSuccess,
               cudaMemcpy2DToArray(array, 0, 0, from.data(), 32, 32, 4, cudaMemcpyHostToDevice));
-  // Three elements wide, two rows high, at element 2 of row 1: offsets and widths count bytes.
+  // Copies 3 x 2 elements to element 2 of row 1: offsets and widths are in bytes.
   EXPECT_CUDA(cudaSuccess,
               cudaMemcpy2DToArray(array, 8, 1, patch.data(), 12, 12, 2, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess,
@@ -199,7 +199,7 @@ CUDA_TEST(Array, BoxesOfThreeDimensionsCountElements) {
   p.extent = {4, 3, 2};
   p.kind = cudaMemcpyHostToDevice;
   ASSERT_CUDA(cudaSuccess, cudaMemcpy3D(&p));
-  // One element of the last slice, back to the start of the host's array.
+  // Copies one element of the last slice to the start of the host's array.
   cudaMemcpy3DParms back{};
   back.srcArray = array;
   back.srcPos = {1, 2, 1};

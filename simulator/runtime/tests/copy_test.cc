@@ -69,7 +69,7 @@ CUDA_TEST(Copy, HostMemoryIsNotTakenForDeviceMemory) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset(m.h, 0, 4));
 }
 
-// The other way round hardware copies, although the documentation leaves it open.
+// Hardware also copies if device memory is given as host memory; the documentation leaves it open.
 CUDA_TEST(Copy, DeviceMemoryMayStandWhereHostMemoryIsMeant) {
   Memory m;
   ASSERT_CUDA(cudaSuccess, cudaMemset(m.q, 77, 100));
@@ -126,7 +126,7 @@ CUDA_TEST(Copy2D, RefusesWhatDoesNotFit) {
               cudaMemcpy2D(m.p, 64, m.h, 64, 64, kSize / 64 + 1, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy2D(m.p, 64, m.h, 64, 64, kSize / 64, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy2D(m.p, 64, m.h, 64, 64, 0, cudaMemcpyHostToDevice));
-  // A width beyond either pitch, in every direction; of no rows nothing is looked at.
+  // A width beyond a pitch, in every direction. With zero rows nothing is checked.
   const auto copied = [&](bool host_to, bool host_from, size_t to_pitch, size_t from_pitch,
                           size_t height) {
     char *const to = host_to ? m.h : m.p, *const from = host_from ? m.h + 1000 : m.p + 1000;

@@ -9,7 +9,7 @@
 namespace lockstep::runtime {
 
 void in_child(void (*body)()) {
-  // A status of its own for "reached the end", so that an exit(0) in the middle does not pass.
+  // A distinct status for "reached the end": an exit(0) in the middle must not pass.
   constexpr int kPassed = 42, kFailed = 43;
   std::fflush(nullptr);
   const pid_t child = fork();

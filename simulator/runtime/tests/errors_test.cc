@@ -1,5 +1,5 @@
-// Names and texts of errors are those of NVIDIA's library, which is loaded beside the drop-in.
-// Neither needs a device for it.
+// Names and texts of errors must equal those of NVIDIA's library, which is loaded beside the
+// drop-in. Neither library needs a device for this.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using Text = const char* (*)(cudaError_t);
 TEST(Errors, NamesAndTextsAreNvidias) {
   const char* path = std::getenv("NVIDIAS");
   ASSERT_NE(path, nullptr);
-  // A namespace of its own: the library has the drop-in's name.
+  // In a separate namespace: the library has the drop-in's name.
   void* library = dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   const auto name = reinterpret_cast<Text>(dlsym(library, "cudaGetErrorName"));

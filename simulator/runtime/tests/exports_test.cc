@@ -1,5 +1,5 @@
-// The drop-in library exports what NVIDIA's does: the same names, under the same version node, and
-// nothing else but the extension.
+// The drop-in library must export the names of NVIDIA's library, under the same version node, and
+// otherwise only the extension.
 #include <elf.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace lockstep::runtime {
 namespace {
 
-// A 64-bit ELF library's defined dynamic functions, by name, with the version node they carry.
+// The defined dynamic functions of a 64-bit ELF library, by name, with their version nodes.
 class Library {
  public:
   explicit Library(const std::string& path) {
@@ -26,9 +26,9 @@ class Library {
     if (bytes_.size() > sizeof(Elf64_Ehdr)) read();
   }
   std::map<std::string, std::string> functions;
-  std::set<std::string> needed;  // of other libraries
+  std::set<std::string> needed;  // other libraries that it needs
   std::string soname;
-  bool stays = false;  // when it is closed
+  bool stays = false;  // stays loaded after dlclose
 
  private:
   template <class T>
@@ -162,9 +162,9 @@ TEST(Exports, TheDropInExportsTheListAndTheExtension) {
   EXPECT_EQ(others, extension) << "nothing of the inside may be seen";
 }
 
-// Destructors of the program's global objects may call CUDA, and so may those of a thread's
-// variables: nothing of the library is destroyed before them, which is so when none of its
-// variables has a destructor (static ones are made by `new`, a thread's by per_thread.h).
+// Destructors of the program's global objects and thread variables may call CUDA, so nothing of the
+// library may be destroyed before them. To ensure that, none of its variables has a destructor:
+// static ones are made by `new`, thread variables by per_thread.h.
 TEST(Exports, TheDropInHasNoVariableThatIsDestroyed) {
   const Library ours(variable("DROP_IN"));
   EXPECT_EQ(ours.needed.count("malloc"), 1u);
@@ -172,7 +172,7 @@ TEST(Exports, TheDropInHasNoVariableThatIsDestroyed) {
   EXPECT_EQ(ours.needed.count("__cxa_thread_atexit"), 0u);
 }
 
-// Functions of it run when the process ends.
+// Functions of the library run when the process exits.
 TEST(Exports, TheDropInStaysWhenItIsClosed) { EXPECT_TRUE(Library(variable("DROP_IN")).stays); }
 
 TEST(Exports, NvidiasLibraryExportsTheSame) {

@@ -1,5 +1,5 @@
-// What only the simulated GPU does: findings, counters, clearing an error, checks; and that one
-// says so where it cannot.
+// The extension API of the simulated GPU: findings, counters, clearing an error, checks; and the
+// errors where it is unavailable.
 #include "simulator/extension.h"
 
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ CUDA_TEST(Extension, HasAVersion) {
             LOCKSTEP_EXTENSION_VERSION);
 }
 
-// Code that the program does not trust can neither change what is checked nor take the findings.
+// Sealed: untrusted code can neither change the checks nor remove the findings.
 CUDA_TEST(Extension, SealedItEndsTheProcessThatChangesSomething) {
   const auto seal = extension<lockstepSeal_t>("lockstepSeal");
   const auto unseal = extension<lockstepUnseal_t>("lockstepUnseal");
@@ -113,7 +113,7 @@ CUDA_TEST(Extension, AClearedErrorLeavesDeviceAndMemory) {
   take();
 }
 
-// The kernel copies what it was given, so only the host's read can be the mistake.
+// The kernel only copies its input: the host's read is the mistake.
 CUDA_TEST(Extension, TheHostReadsWhatAKernelCopiedFromMemoryThatNobodyWrote) {
   quiet();
   int *x = device_ints(8), *y = device_ints(8), h[8];
@@ -192,7 +192,7 @@ CUDA_TEST(Extension, UseAfterFreeIsOne) {
   EXPECT_EQ(findings[0]["kind"], "use-after-free");
 }
 
-// What is found when a kernel branches on from[0].
+// The findings of a kernel that branches on from[0].
 std::string found_by_deciding(int* to, const int* from) {
   kernels::decide(to, from);
   cudaDeviceSynchronize();
@@ -360,7 +360,7 @@ CUDA_TEST(BeforeCalls, AnnouncesTheCallsOfThisThreadAlone) {
   const auto count = [](void* data) {
     ++*static_cast<int*>(data);
     int device = -1;
-    EXPECT_CUDA(cudaSuccess, cudaGetDevice(&device));  // which is not announced
+    EXPECT_CUDA(cudaSuccess, cudaGetDevice(&device));  // this call is not announced
   };
   EXPECT_EQ(before_calls(count, &announced), 0);
   EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
@@ -468,7 +468,7 @@ CUDA_TEST(ChangedProperties, AreWhatTheDeviceSaysOfItself) {
   };
   cudaDeviceProp own, changed;
   EXPECT_CUDA(cudaSuccess, cudaGetDeviceProperties(&own, 0));
-  // Each by itself, and its field with it.
+  // Each counter alone, with its field.
   int fields = 0;
   for (int i = cudaDevAttrMaxThreadsPerBlock; i < cudaDevAttrMax; ++i) {
     const auto which = static_cast<cudaDeviceAttr>(i);

@@ -1,4 +1,4 @@
-// Conditional nodes of graphs: what they execute, in which order, and mistakes with them.
+// Conditional nodes of graphs: execution, order, and findings for mistakes.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -68,7 +68,7 @@ Conditional conditional(cudaGraph_t g, const Nodes& after, Handle handle,
   return made;
 }
 
-// The findings so far that are errors.
+// The findings with severity error so far.
 nlohmann::json errors() {
   char* text =
       reinterpret_cast<lockstepTakeFindings_t>(dlsym(RTLD_DEFAULT, "lockstepTakeFindings"))();
@@ -116,7 +116,7 @@ CUDA_TEST(Conditional, SwitchExecutesTheBodyOfThatNumberOrNone) {
   EXPECT_EQ(fetch_int(x + 2), 2);
 }
 
-// More often than a launch reserves numbers for.
+// More iterations than a launch reserves numbers for.
 CUDA_TEST(Conditional, WhileExecutesItsBodyAsLongAsTheValueIsNotZero) {
   constexpr int kTimes = 200;
   int* x = device_ints(3);
@@ -124,7 +124,7 @@ CUDA_TEST(Conditional, WhileExecutesItsBodyAsLongAsTheValueIsNotZero) {
   const Handle h = with_default(g, 1);
   const auto begun = kernel_node(g, {}, kernels::store_function(), x, 0ll, kTimes);
   const Conditional c = conditional(g, {begun}, h, cudaGraphCondTypeWhile);
-  // Two branches, joined by the count.
+  // Two branches, joined by the node that counts down.
   const auto left = add_node(c.bodies[0], {}, x + 1, 1),
              right = add_node(c.bodies[0], {}, x + 2, 2);
   kernel_node(c.bodies[0], {left, right}, kernels::count_down_function(), h, x);
@@ -134,14 +134,14 @@ CUDA_TEST(Conditional, WhileExecutesItsBodyAsLongAsTheValueIsNotZero) {
   launch_and_wait(e, s);
   EXPECT_EQ(fetch_int(x + 1), 1000 + kTimes);
   EXPECT_EQ(fetch_int(x + 2), 2 * kTimes);
-  // A launch in another stream comes after the first.
+  // A launch in another stream is ordered after the first.
   EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(e, s));
   launch_and_wait(e, other);
   EXPECT_EQ(fetch_int(x + 1), 3 * (1000 + kTimes));
   EXPECT_TRUE(errors().empty());
 }
 
-// An execution of the body counts as 2^16 instructions, and the limit here is 2000 times as much.
+// One execution of the body counts as 2^16 instructions; the limit here is 2000 times that.
 CUDA_TEST(Conditional, WhileThatDoesNotEndIsAFinding) {
   quiet();
   int* x = device_ints(1);
@@ -204,7 +204,7 @@ CUDA_TEST(Conditional, BodiesMayBeCaptured) {
   cudaGraph_t same = nullptr;
   EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &same));
   EXPECT_EQ(same, c.bodies[0]);
-  // Another capture goes on there. Its graph is known: none is asked for.
+  // Another capture continues that graph: the capture must not ask for one.
   cudaGraphNode_t last = nullptr;
   size_t count = 1;
   EXPECT_CUDA(cudaSuccess, cudaGraphGetNodes(c.bodies[0], &last, &count));
@@ -292,7 +292,7 @@ CUDA_TEST(Conditional, AValueThatNobodySetIsFound) {
   EXPECT_EQ(found[0]["kind"], "uninitialised");
 }
 
-// The finding has these words, and is the only one.
+// Expects exactly one finding, with these words.
 void expect_race(const char* first, const char* second) {
   const auto found = errors();
   ASSERT_EQ(found.size(), 1u) << found.dump(2);

@@ -1,4 +1,4 @@
-// Mistakes with the memory of graphs, as findings of the simulated GPU.
+// Findings of the simulated GPU for mistakes with memory of graphs.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ T extension(const char* name) {
   return reinterpret_cast<T>(dlsym(RTLD_DEFAULT, name));
 }
 
-// The findings so far that are errors.
+// The findings with severity error so far.
 nlohmann::json errors() {
   char* text = extension<lockstepTakeFindings_t>("lockstepTakeFindings")();
   const auto all = nlohmann::json::parse(text);
@@ -33,7 +33,7 @@ bool has(const nlohmann::json& finding, const char* text) {
   return finding.dump().find(text) != std::string::npos;
 }
 
-// Each test executes the graph once.
+// Executes the graph once.
 void execute(cudaGraph_t g) {
   const cudaGraphExec_t e = new_exec(g);
   cudaGraphLaunch(e, new_stream());

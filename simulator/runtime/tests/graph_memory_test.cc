@@ -35,7 +35,7 @@ CUDA_TEST(GraphMemory, LivesFromItsAllocationNodeToItsFreeNode) {
   EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
 }
 
-// The node that is stored to has to know the address: the allocation comes first.
+// The store node needs the address: the allocation node is added first.
 cudaGraph_t stores_and_keeps(int** p, int value) {
   const cudaGraph_t g = new_graph();
   const cudaGraphNode_t allocated = allocate_node(g, p, 64);
@@ -58,7 +58,7 @@ CUDA_TEST(GraphMemory, MustBeFreedBeforeTheNextLaunch) {
   EXPECT_EQ(fetch(p), 5);
   EXPECT_CUDA(cudaSuccess, cudaFree(p));
   launch_and_wait(e, s);
-  // The end of the graph is not the end of what it has allocated.
+  // Memory allocated by a graph outlives the graph.
   EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(e));
   EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
   EXPECT_EQ(fetch(p), 5);
@@ -133,7 +133,7 @@ CUDA_TEST(GraphMemory, AllocationNodesCheckTheirParameters) {
   cudaMemAllocNodeParams shared = allocation(64);
   shared.poolProps.handleTypes = cudaMemHandleTypePosixFileDescriptor;
   EXPECT_CUDA(cudaErrorNotSupported, cudaGraphAddMemAllocNode(&node, g, nullptr, 0, &shared));
-  // NVIDIA's library reads the null pointers.
+  // NVIDIA's library dereferences the null pointers.
   if (on_simulated_gpu()) {
     refused([](auto& p) { p.accessDescCount = 1; });
     EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddMemAllocNode(&node, g, nullptr, 0, nullptr));
@@ -221,7 +221,7 @@ CUDA_TEST(GraphMemory, IsCountedByDevice) {
   EXPECT_GE(attribute(cudaGraphMemAttrReservedMemCurrent), kBytes);
   EXPECT_CUDA(cudaSuccess, cudaFreeAsync(p, s));
   EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
-  // An H100 counts them as used until the executable graph is destroyed.
+  // On an H100 the bytes count as used until the executable graph is destroyed.
   if (on_simulated_gpu()) {
     EXPECT_LT(attribute(cudaGraphMemAttrUsedMemCurrent), kBytes);
   }

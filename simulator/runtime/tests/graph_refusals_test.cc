@@ -1,4 +1,4 @@
-// What nodes and executable graphs refuse of their arguments, as an H100 does.
+// Invalid arguments of graph nodes and executable graphs are refused as on an H100.
 #include <climits>
 
 #include "simulator/runtime/tests/graph_nodes.h"
@@ -165,7 +165,7 @@ CUDA_TEST(GraphRefusals, AttributesThatThereAreNot) {
 
 int destroyed = 0;
 
-// The object is gone when its last reference is; who gives back more is not refused.
+// The object is destroyed with its last reference. Releasing more references is no error.
 CUDA_TEST(GraphUserObjects, ReferencesThatAreGivenBackTooOften) {
   const cudaGraph_t g = new_graph();
   cudaUserObject_t object = nullptr;
@@ -186,7 +186,7 @@ CUDA_TEST(GraphUserObjects, ReferencesThatAreGivenBackTooOften) {
   }
 }
 
-// An update keeps what the new graph keeps, and no longer what the old one did.
+// An update retains the user objects of the new graph and releases those of the old one.
 CUDA_TEST(GraphUserObjects, AnUpdateTakesThoseOfTheNewGraph) {
   int gone[2] = {0, 0};
   cudaGraph_t graphs[2];
@@ -205,7 +205,7 @@ CUDA_TEST(GraphUserObjects, AnUpdateTakesThoseOfTheNewGraph) {
   cudaGraphExecUpdateResultInfo info;
   ASSERT_CUDA(cudaSuccess, cudaGraphExecUpdate(exec, graphs[1], &info));
   for (const cudaGraph_t g : graphs) EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
-  if (on_simulated_gpu()) {  // hardware runs them some time later
+  if (on_simulated_gpu()) {  // hardware calls them some time later
     EXPECT_EQ(gone[0], 1);
   }
   EXPECT_EQ(gone[1], 0) << "the instantiated graph keeps it";

@@ -7,7 +7,7 @@
 namespace lockstep::runtime {
 namespace {
 
-// A device array of ints, zeroed, and a way to look at it.
+// A zeroed device array of ints.
 struct Ints {
   explicit Ints(int n) : count(n) {
     EXPECT_CUDA(cudaSuccess,
@@ -71,7 +71,7 @@ cudaGraphNode_t add_store(cudaGraph_t g, int* p, int i, int value,
   return node;
 }
 
-// Recorded on an H100, as the two below.
+// Recorded on an H100, like the two tests below.
 CUDA_TEST(Graph, RootsAreGivenLatestFirst) {
   cudaGraph_t g = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaGraphCreate(&g, 0));
@@ -200,7 +200,7 @@ CUDA_TEST(Capture, FollowsEventsIntoOtherStreamsAndBack) {
       << "the capture it was recorded in has ended";
 }
 
-// As an H100 answers, with CUDA 13.0.
+// The results of an H100 with CUDA 13.0.
 CUDA_TEST(Capture, ForbidsWaitsByItsModeAndForTheDeviceAlways) {
   const auto answers = [](cudaStreamCaptureMode mode, bool of_another_thread, auto call) {
     cudaStream_t s, other;
@@ -250,7 +250,7 @@ CUDA_TEST(Capture, MustBeJoined) {
   EXPECT_EQ(g, nullptr);
 }
 
-// What is captured comes behind the nodes that are named; the graph remains the program's.
+// Captured nodes are added after the named nodes; the program keeps ownership of the graph.
 CUDA_TEST(Capture, ContinuesAGraphOfTheProgram) {
   Ints x(2);
   const cudaStream_t s = make_stream();
@@ -465,7 +465,7 @@ CUDA_TEST(Graph, RunsInTheOrderOfItsDependencies) {
   Ints x(2);
   const cudaStream_t s = make_stream();
   const cudaGraph_t g = make_graph();
-  // Added in the wrong order, and connected afterwards.
+  // The nodes are added in reverse order and connected afterwards.
   const cudaGraphNode_t last = add_store(g, x.at, 0, 3), first = add_store(g, x.at, 0, 1),
                         middle = add_store(g, x.at, 0, 2);
   const cudaGraphNode_t from[] = {first, middle}, to[] = {middle, last};

@@ -1,4 +1,4 @@
-// Programs built by nvcc in each of the ways that matter, and files that are none.
+// Inspection of programs built by nvcc in different ways, and of files that are no programs.
 #include "simulator/runtime/inspect/inspect.h"
 
 #include <elf.h>
@@ -53,7 +53,7 @@ TEST(Inspect, AStaticRuntimeWithItsSymbolsRuns) {
   EXPECT_FALSE(inspect(whole, 80).runnable);
 }
 
-// Without its symbols, and with those of CUDA 12.
+// Stripped, and with the symbols of CUDA 12.
 TEST(Inspect, AStaticRuntimeThatCannotBeServedNamesWhatToChange) {
   std::vector<std::uint8_t> renamed = contents("STATIC"), stripped = renamed;
   const auto replace = [](std::vector<std::uint8_t>& bytes, const std::string& name,
@@ -77,7 +77,7 @@ TEST(Inspect, AStaticRuntimeThatCannotBeServedNamesWhatToChange) {
   EXPECT_NE(older.sentence.find("CUDA 13"), std::string::npos) << older.sentence;
 }
 
-// Each has room for a jump, and they do not overlap.
+// Each entry point has room for a jump, and they do not overlap.
 TEST(Inspect, EntryPointsOfAStaticRuntimeAreFoundWithTheirRoom) {
   const std::vector<std::uint8_t> file = contents("STATIC");
   const auto found = std::make_unique<StaticRuntime>();
@@ -96,8 +96,8 @@ TEST(Inspect, EntryPointsOfAStaticRuntimeAreFoundWithTheirRoom) {
     EXPECT_EQ(names.count(name), 1u) << name;
 }
 
-// The names that the code passes to callbacks, and the order of the others, give what the symbol
-// table has.
+// The names that the code passes to callbacks, and the order of the other entry points, yield what
+// the symbol table holds.
 TEST(Inspect, WithoutTheSymbolTableTheSameEntryPointsAreFound) {
   std::vector<std::uint8_t> file = contents("STATIC");
   const auto found = std::make_unique<StaticRuntime>();
@@ -111,7 +111,7 @@ TEST(Inspect, WithoutTheSymbolTableTheSameEntryPointsAreFound) {
   find_static_runtime(file, found.get());
   ASSERT_EQ(found->kind, StaticRuntime::Kind::kSymbols);
   const auto by_symbols = entries();
-  // No section is a symbol table any more.
+  // Removes every section that is a symbol table.
   Elf64_Ehdr header;
   std::memcpy(&header, file.data(), sizeof header);
   for (std::size_t i = 0; i < header.e_shnum; ++i) {
@@ -127,7 +127,7 @@ TEST(Inspect, WithoutTheSymbolTableTheSameEntryPointsAreFound) {
   for (std::size_t i = 0; i < found->count; ++i)
     EXPECT_GE(found->entries[i].room, 14u) << found->entries[i].name;
   EXPECT_TRUE(inspect(file, 90).runnable);
-  // Nor is one a fat binary: a library that only passes the runtime's functions on.
+  // Also removes the fat binaries: a library that only forwards the runtime's functions.
   for (const std::string section : {".nv_fatbin", ".nvFatBinSegment", "__nv_relfatbin"}) {
     for (auto at = file.begin();
          (at = std::search(at, file.end(), section.begin(), section.end())) != file.end();)
@@ -154,13 +154,13 @@ TEST(Inspect, WhatIsNoCudaProgramIsNone) {
   EXPECT_EQ(inspect(text, 90).kind, Kind::kNotElf);
 }
 
-// Every prefix and many corruptions of a real program must be survived; the sanitizers and the
-// process itself are the oracle.
+// Every prefix and many corruptions of a real program must be handled; sanitizers and crashes are
+// the oracle.
 TEST(Inspect, SurvivesBrokenFiles) {
   const std::vector<std::uint8_t> whole = contents("PROGRAM");
   for (std::size_t n = 0; n < whole.size(); n += 1 + whole.size() / 100)
     inspect(std::span(whole).first(n), 90);
-  // The ELF header and the section headers hold every offset that is followed.
+  // The ELF header and the section headers hold every offset that the code follows.
   for (std::size_t at = 0; at < 64; ++at) {
     std::vector<std::uint8_t> broken = whole;
     broken[at] ^= 0xff;

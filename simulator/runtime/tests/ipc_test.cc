@@ -1,4 +1,4 @@
-// Memory and events of other processes. No process may have used CUDA before it forks.
+// Memory and events shared between processes. A process may use CUDA only after its fork.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ struct Channel {
   void signal() const { send('.'); }
 };
 
-// Runs both at once, `other` in a process of its own.
+// Runs both functions at once, `other` in another process.
 void in_two_processes(const std::function<void(const Channel&)>& one,
                       const std::function<void(const Channel&)>& other) {
   int forth[2], back[2];
@@ -102,7 +102,7 @@ CUDA_TEST(Ipc, MemoryIsOneForBothProcesses) {
       });
 }
 
-// The first process never waits: a wait for the event executes its work.
+// The first process never waits: the other's wait for the event must execute its work.
 CUDA_TEST(Ipc, EventsOrderStreamsOfBothProcesses) {
   in_two_processes(
       [](const Channel& other) {
@@ -121,7 +121,7 @@ CUDA_TEST(Ipc, EventsOrderStreamsOfBothProcesses) {
         other.send(memory);
         other.send(handle);
         other.receive();
-        // The other has recorded it then.
+        // The other process has recorded the event by now.
         EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(s, event, 0));
         int value = 0;
         EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(&value, p + 1, 4, cudaMemcpyDeviceToHost, s));
@@ -147,7 +147,7 @@ CUDA_TEST(Ipc, EventsOrderStreamsOfBothProcesses) {
       });
 }
 
-// The kernel of the one process waits for that of the other.
+// A kernel of each process waits for a kernel of the other.
 CUDA_TEST(Ipc, KernelsOfBothProcessesReachOneAnother) {
   in_two_processes(
       [](const Channel& other) {
@@ -180,7 +180,7 @@ CUDA_TEST(Ipc, HandlesAreOfMemoryOfCudaMallocAndOfEventsThatWereMadeForIt) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, pinned));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, managed));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, nullptr));
-  // NVIDIA's library writes to the null pointer.
+  // NVIDIA's library writes through the null pointer.
   if (on_simulated_gpu()) {
     EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(nullptr, p));
   }

@@ -18,7 +18,7 @@ __global__ void copy_kernel(int* to, const int* from, int count) {
   if (i < count) to[i] = from[i];
 }
 __global__ void decide_kernel(int* to, const int* from) {
-  // Stores on both sides, and a value that only a branch decides.
+  // Stores on both sides: only the branch decides the value.
   if (from[0] > 0) {
     to[0] = 1;
     __threadfence();

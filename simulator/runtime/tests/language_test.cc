@@ -1,4 +1,4 @@
-// What nvcc makes of CUDA C++ beyond plain kernels.
+// CUDA C++ beyond plain kernels, as compiled by nvcc.
 #include <unistd.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 using kernels::kTile;
 
-// Device memory with 0, 1, 2 ... or zeros.
+// Device memory with 0, 1, 2 ..., or with zeros.
 int* device_ints(int count, bool counting) {
   std::vector<int> h(static_cast<std::size_t>(count));
   for (int i = 0; counting && i < count; ++i) h[static_cast<std::size_t>(i)] = i;
@@ -29,7 +29,7 @@ std::vector<int> fetch(const int* p, int count) {
   return h;
 }
 
-// What a kernel that fills one int a thread gives.
+// The results of a kernel that stores one int per thread.
 std::vector<int> filled(void (*launch)(int*, int), int threads) {
   int* to = device_ints(threads, false);
   launch(to, threads);

@@ -77,8 +77,8 @@ CUDA_TEST(Launch, SharedMemoryBeyond48KiBNeedsOptingIn) {
                                    cudaFuncAttributeMaxDynamicSharedMemorySize, most));
 }
 
-// Each device has its own, whichever was the current one first: what was set for one changes no
-// launch and no answer of another.
+// Attributes belong to the device that was current. Setting them for one device changes no launch
+// and no query on another.
 CUDA_TEST(Launch, AttributesOfAFunctionAreOfTheDeviceThatWasCurrent) {
   int devices = 0;
   ASSERT_CUDA(cudaSuccess, cudaGetDeviceCount(&devices));
@@ -132,7 +132,7 @@ CUDA_TEST(Launch, AttributesOfAFunctionAreOfTheDeviceThatWasCurrent) {
   }
 }
 
-// -1 is the default.
+// -1 selects the default.
 CUDA_TEST(Launch, ACarveoutIsAPercentageOrTheDefault) {
   const void* const f = kernels::dynamic_shared_function();
   for (const int value : {-1, 0, 100})
@@ -201,8 +201,8 @@ CUDA_TEST(Launch, ParametersOfEverySizeArrive) {
 }
 
 CUDA_TEST(Launch, AnInnerLaunchBetweenPushAndPopKeepsTheOuterConfiguration) {
-  // <<<>>> evaluates its arguments before it pushes, but kernels launched in turn from one thread
-  // must not see one another's.
+  // <<<>>> evaluates its arguments before it pushes the configuration. Nested launches of one
+  // thread must each get their own configuration.
   int* p = device_ints(2);
   for (int i = 0; i < 10; ++i) {
     kernels::count_threads(p, i + 1, 32);
@@ -362,7 +362,7 @@ CUDA_TEST(Occupancy, OfTheKernelsHere) {
   EXPECT_EQ(bytes, 4096u);
 }
 
-// What every call returns once a kernel has failed.
+// Expects every call to return `error` after a kernel has failed.
 void expect_sticky(cudaError_t error) {
   EXPECT_CUDA(cudaSuccess, cudaGetLastError()) << "the launch itself succeeded";
   EXPECT_CUDA(error, cudaDeviceSynchronize());
@@ -386,13 +386,13 @@ void expect_sticky(cudaError_t error) {
   EXPECT_CUDA(error, cudaDeviceGetLimit(&size, cudaLimitStackSize));
   nothing(1, 1);
   EXPECT_CUDA(error, cudaGetLastError());
-  // What does not reach the device still answers.
+  // Calls that need no device still succeed.
   EXPECT_CUDA(cudaSuccess, cudaGetDevice(&device));
   EXPECT_CUDA(cudaSuccess, cudaSetDevice(0));
   EXPECT_CUDA(cudaSuccess, cudaGetDeviceCount(&device));
   EXPECT_CUDA(cudaSuccess, cudaGetDeviceProperties(&prop, 0));
   EXPECT_CUDA(cudaSuccess, cudaPointerGetAttributes(&attributes, p));
-  // A reset does not bring the device back.
+  // A reset does not make the device usable again.
   EXPECT_CUDA(cudaSuccess, cudaDeviceReset());
   EXPECT_CUDA(cudaErrorDevicesUnavailable, cudaMalloc(&p, 4));
   EXPECT_CUDA(cudaErrorDevicesUnavailable, cudaSetDevice(0));
@@ -424,8 +424,8 @@ CUDA_TEST(KernelError, HostMemoryIsOutOfReach) {
 CUDA_TEST(KernelError, TheDeathOfAKernelIsDeliveredByTheNextLaunchToo) {
   int* p = device_ints(1);
   kernels::store(p, 1 << 28, 1);
-  (void)cudaStreamQuery(nullptr);  // the simulated GPU needs somebody who asks
-  usleep(300000);                  // hardware needs a moment to notice
+  (void)cudaStreamQuery(nullptr);  // the simulated GPU reports at a query
+  usleep(300000);                  // hardware needs some time to detect it
   (void)cudaGetLastError();
   nothing(1, 1);
   EXPECT_CUDA(cudaErrorIllegalAddress, cudaGetLastError());

@@ -1,4 +1,4 @@
-// Device code loaded while the program runs. Every test holds on silicon too.
+// Device code loaded at run time (cudaLibrary). Every test holds on silicon too.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

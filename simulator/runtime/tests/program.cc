@@ -1,5 +1,5 @@
-// A CUDA program that does what its arguments say, in turn, and exits with 0 whatever happens to
-// it: what a test sees of it is what the runtime makes of that.
+// A CUDA program that executes the actions of its arguments in order and returns 0 in any case:
+// tests observe what the runtime makes of it.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -14,10 +14,10 @@ namespace {
 
 using namespace lockstep::runtime;
 
-// Works with the GPU once more when it is destroyed.
+// Uses the GPU once more in its destructor.
 struct Late {
   const char* who;
-  int* p = nullptr;  // its own
+  int* p = nullptr;  // memory of its own
 
   ~Late() {
     if (who == nullptr) return;
@@ -36,8 +36,8 @@ struct Late {
 
 Late before{nullptr};
 
-// A variable of the thread, made before and after the thread first calls CUDA: destroyed after and
-// before what the library keeps for the thread.
+// Thread variables constructed before and after the thread's first CUDA call: they are destroyed
+// after and before the library's own thread state.
 void in_a_thread() {
   thread_local Late before{nullptr};
   before.who = "thread";

@@ -1,4 +1,4 @@
-// Whole programs on the simulated GPU: exit status, environment, and programs it cannot run.
+// Whole programs on the simulated GPU: exit status, environment, and refused programs.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -15,7 +15,7 @@ struct Outcome {
   std::string out;  // stdout and stderr together
 };
 
-// Runs the program that the environment variable `which` names.
+// Runs the program whose path is in the environment variable `which`.
 Outcome run(const char* which, const std::string& arguments, const std::string& environment = "") {
   const char* program = std::getenv(which);
   EXPECT_NE(program, nullptr) << which;
@@ -61,7 +61,7 @@ TEST(ExitStatus, IsTheProgramsOwnWhenItTookTheFindings) {
 
 TEST(ExitStatus, IsNeverMadeBetter) { EXPECT_EQ(run("PROGRAM", "oob exit3").status, 3); }
 
-// As an H100 answers: who was made before the first CUDA call is destroyed after the runtime.
+// As on an H100: an object constructed before the first CUDA call is destroyed after the runtime.
 constexpr char kLate[] =
     ": malloc 0 memset 0 copy 0 value 16843009 launch 0 free 0 again 1 last 1\n";
 

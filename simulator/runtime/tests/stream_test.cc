@@ -88,9 +88,9 @@ void add_offset(int* p, cudaStream_t stream) {
   EXPECT_CUDA(cudaSuccess, cudaLibraryUnload(library));
 }
 
-// Before each call a thread waits until all others have come to theirs: nothing but what the
-// runtime itself does then puts two calls in order, and ThreadSanitizer sees what it lacks. A
-// thread that leaves is not waited for.
+// A barrier before each call: threads make their calls at the same time, so only the runtime's own
+// locks order them, and ThreadSanitizer detects missing ones. A thread that leaves is not waited
+// for.
 class AtOnce {
  public:
   explicit AtOnce(std::barrier<>& barrier) : barrier_(barrier) {}
@@ -101,8 +101,8 @@ class AtOnce {
   std::barrier<>& barrier_;
 };
 
-// One host thread of the test below: its own streams, event, graph and buffers on a device that it
-// shares with others.
+// One host thread of the test below: its own streams, event, graph and buffers on a device shared
+// with other threads.
 void use_device(int device, int rounds, int id, int* counter, std::barrier<>& barrier,
                 std::atomic<int>& called) {
   AtOnce at_once(barrier);
@@ -115,7 +115,7 @@ void use_device(int device, int rounds, int id, int* counter, std::barrier<>& ba
   ASSERT_CUDA(cudaSuccess, cudaEventCreate(&ready));
   ASSERT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), 8));
   const auto call = [](void* count) { static_cast<std::atomic<int>*>(count)->fetch_add(1); };
-  // Those on the same device make the same calls at once, those on other devices others.
+  // Threads of one device make the same calls at once; threads of other devices make other calls.
   for (int i = 0; i < device; ++i) at_once.wait();
   for (int i = 0; i < rounds; ++i) {
     const int value = 1000 * id + i;
@@ -163,7 +163,7 @@ void use_device(int device, int rounds, int id, int* counter, std::barrier<>& ba
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaGraphExecDestroy(launchable)));
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaGraphDestroy(graph)));
     at_once.wait();
-    kernels::count_threads(counter, 80, 64);  // enough warps for several threads of the host
+    kernels::count_threads(counter, 80, 64);  // enough warps for several host threads
   }
   EXPECT_CUDA(cudaSuccess, cudaFree(p));
   EXPECT_CUDA(cudaSuccess, cudaEventDestroy(ready));
@@ -232,7 +232,7 @@ CUDA_TEST(Event, MeasuresBetweenRecords) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaEventCreateWithFlags(&a, 64));
 }
 
-// What has been put is not executed by the first calls, and a loop of them ends.
+// The first calls do not execute the enqueued work, but polling in a loop ends.
 CUDA_TEST(Event, MeasuringIsNoWait) {
   cudaEvent_t a, b;
   float ms = -1;
@@ -296,7 +296,7 @@ CUDA_TEST(Device, NumbersAreChecked) {
   EXPECT_CUDA(cudaSuccess, cudaDeviceGetPCIBusId(text, sizeof text, 0));
   EXPECT_CUDA(cudaSuccess, cudaDeviceGetByPCIBusId(&value, text));
   EXPECT_EQ(value, 0);
-  // "0000:01:00.0" and its end take 13 characters; the domain may be left out.
+  // "0000:01:00.0" and its terminator need 13 characters; the domain may be omitted.
   EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceGetPCIBusId(text, 12, 0));
   EXPECT_CUDA(cudaSuccess, cudaDeviceGetPCIBusId(text, 13, 0));
   EXPECT_EQ(std::string(text).size(), 12u);
@@ -352,7 +352,7 @@ cudaAccessPolicyWindow window_over(void* memory, std::size_t bytes) {
   return window;
 }
 
-// Calls `set` with a window that may be, and with each mistake.
+// Calls `set` with a valid window, and with each mistake.
 template <class Set>
 void expect_windows(void* memory, std::size_t most, Set&& set) {
   const auto call = [&](auto change) {
@@ -396,7 +396,7 @@ CUDA_TEST(AccessPolicy, WindowsAreCheckedKeptAndChangeNoResult) {
   ASSERT_CUDA(cudaSuccess, cudaStreamCreate(&s));
   const auto most = static_cast<std::size_t>(p.accessPolicyMaxWindowSize);
   constexpr auto kWindow = cudaLaunchAttributeAccessPolicyWindow;
-  // Of a stream.
+  // The window of a stream.
   expect_windows(memory, most, [&](const cudaLaunchAttributeValue& value) {
     return cudaStreamSetAttribute(s, kWindow, &value);
   });
@@ -407,7 +407,7 @@ CUDA_TEST(AccessPolicy, WindowsAreCheckedKeptAndChangeNoResult) {
   EXPECT_CUDA(cudaSuccess, cudaStreamGetAttribute(s, kWindow, &value));
   EXPECT_EQ(value.accessPolicyWindow.hitProp, cudaAccessPropertyPersisting);
   EXPECT_EQ(value.accessPolicyWindow.num_bytes, 256u);
-  // Of a launch.
+  // The window of a launch.
   long long at = 0;
   int stored = 7;
   void* arguments[] = {&memory, &at, &stored};
@@ -423,7 +423,7 @@ CUDA_TEST(AccessPolicy, WindowsAreCheckedKeptAndChangeNoResult) {
     return cudaLaunchKernelExC(&config, kernels::store_function(), arguments);
   };
   expect_windows(memory, most, launch);
-  // Of a node, set and captured.
+  // The window of a node, set and captured.
   cudaGraph_t graph = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
   value.accessPolicyWindow = window_over(memory, 128);

@@ -1,4 +1,4 @@
-// lockstepTranscribe: what the device was asked to do, as another process could do it once more.
+// lockstepTranscribe: records the operations of a device so that another process can replay them.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -23,7 +23,7 @@ void transcribe(bool on) {
   ASSERT_EQ(extension<lockstepTranscribe_t>("lockstepTranscribe")(on), 0);
 }
 
-// The events since the last call, of one kind: all, if that is empty.
+// The events since the last call, of one kind; of all kinds if `kind` is empty.
 std::vector<nlohmann::json> take(const std::string& kind = {}) {
   char* text = extension<lockstepTakeTranscript_t>("lockstepTakeTranscript")();
   std::vector<nlohmann::json> events;
@@ -108,7 +108,7 @@ CUDA_TEST(Transcript, HasCopiesAndFills) {
   cudaFree(b);
 }
 
-// The work of a graph is written down as its launch has it executed.
+// The transcript holds the operations that the graph's launch executes.
 CUDA_TEST(Transcript, HasTheWorkOfAGraph) {
   int* const p = ints(1);
   cudaStream_t stream;

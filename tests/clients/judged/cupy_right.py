@@ -1,4 +1,4 @@
-"""Softmax by a RawKernel, a thread a row."""
+"""Softmax by a RawKernel, one thread per row."""
 
 import cupy
 

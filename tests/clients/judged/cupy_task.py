@@ -1,4 +1,4 @@
-"""Row softmax for a candidate that gets CuPy's arrays."""
+"""Row softmax for a candidate that receives CuPy arrays."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Softmax as Triton's tutorial has it."""
+"""The softmax of Triton's tutorial."""
 
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-"""Row softmax for a candidate that gets PyTorch's tensors."""
+"""Row softmax for a candidate that receives PyTorch tensors."""
 
 import os
 import sys

@@ -1,12 +1,12 @@
 // Kernels that launch kernels (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism").
 //
-//    dynamic_parallelism order      the order of grids: prints 1 2 3 4 9 10
-//    dynamic_parallelism sort       a quicksort whose grids launch two others, in streams
-//    dynamic_parallelism refused    a block of 2048 threads: prints the error of the launch
-//    dynamic_parallelism outside    a child grid stores outside of its memory
-//    dynamic_parallelism copies     a fill and a copy by a kernel: prints 1 1 1 1
-//    dynamic_parallelism errors     failing calls in a kernel, and the last errors of threads
-//    dynamic_parallelism queries    device queries in a kernel, which are not simulated
+//   dynamic_parallelism order      the order of grids: prints 1 2 3 4 9 10
+//   dynamic_parallelism sort       a quicksort whose grids launch two others, in streams
+//   dynamic_parallelism refused    a block of 2048 threads: prints the error of the launch
+//   dynamic_parallelism outside    a child grid stores outside of its memory
+//   dynamic_parallelism copies     a fill and a copy by a kernel: prints 1 1 1 1
+//   dynamic_parallelism errors     failing calls in a kernel, and the last errors of threads
+//   dynamic_parallelism queries    device queries in a kernel, which are not simulated
 #include <cstdio>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // Programs of this folder as one binary: nvcc needs most of its time for their common headers.
 //
-//    several NAME [ARGUMENT]...
+//   several NAME [ARGUMENT]...
 //
 // Each is a whole program too. Here a namespace holds its functions; all headers come first.
 #include <cooperative_groups.h>

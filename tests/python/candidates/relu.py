@@ -1,4 +1,4 @@
-"""relu as a function of Python."""
+"""relu as a Python function."""
 
 import lockstep
 

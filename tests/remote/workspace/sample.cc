@@ -1,8 +1,8 @@
-// Not named *_test.cc: those open with GoogleTest (.bazelrc), which this one can do without.
+// Not named *_test.cc: such files include GoogleTest (.bazelrc), which this test does not need.
 //
-// On the simulated GPU a real test of the kernel. As a test for silicon it is what no test may be:
-// green whether or not there is a GPU, so that nothing but the cache key keeps its result from the
-// machines that it is not about.
+// On the simulated GPU this is a real test of the kernel. As a test for silicon it passes with and
+// without a GPU, which no other test may: only the cache key then keeps its result from machines
+// without that GPU.
 #include "sample.h"
 
 #include <cuda_runtime_api.h>
@@ -34,7 +34,7 @@ bool doubles_on_the_device() {
 int main() {
   if (const char* const status = std::getenv("TEST_SHARD_STATUS_FILE"))
     std::ofstream(status).put('\n');
-  // Without it Bazel makes one, which is another action.
+  // Without this file Bazel creates one in a further action.
   if (const char* const report = std::getenv("XML_OUTPUT_FILE"))
     std::ofstream(report) << "<testsuites/>\n";
   const char* const gpu = std::getenv("LOCKSTEP_GPU");

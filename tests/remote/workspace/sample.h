@@ -1,4 +1,4 @@
-// What a kernel_test needs at least: a kernel with its launcher.
+// The minimum for a kernel_test: a kernel with its launcher.
 #pragma once
 
 void double_each(float* x, int n);

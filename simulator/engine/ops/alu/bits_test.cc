@@ -1,4 +1,4 @@
-// Logic, shifts and bit fields against loops over single bits.
+// Logic, shifts and bit fields, compared with loops over single bits.
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
@@ -16,8 +16,7 @@ Bits from_bits(int count, F f) {
   return r;
 }
 
-// Amounts and positions: everything near the widths, and values whose low byte differs from the
-// whole.
+// Amounts and positions near the widths, and values whose low byte differs from the whole.
 std::vector<Bits> amounts() {
   std::vector<Bits> v;
   for (Bits i = 0; i < 70; ++i) v.push_back(i);
@@ -181,8 +180,8 @@ TEST(Bits, Fields) {
     for (const char* sign : {"u", "s"}) {
       check({std::string("bfe.") + sign + std::to_string(width), {n, n, 4, 4}},
             {special_int(n), amounts(), amounts()}, [=](const Bits* in) {
-              // The low byte counts; the 64-bit forms take the whole word, here cut to what makes
-              // no difference.
+              // Only the low byte counts. The 64-bit forms take the whole word, truncated here to
+              // equivalent values.
               auto operand = [=](Bits v) {
                 return static_cast<int>(n == 4 ? v & 255 : std::min<Bits>(v, 1000));
               };
@@ -215,10 +214,10 @@ TEST(Bits, FindNthSet) {
   offsets.push_back(0x7fffffffu);
   check({"fns.b32", {4, 4, 4, 4}}, {special_int(4), bases, offsets}, [](const Bits* in) -> Bits {
     const auto offset = static_cast<std::int32_t>(in[2]);
-    if (in[2] == 0x80000000) return 0;  // the manual leaves it open; recorded on silicon
+    if (in[2] == 0x80000000) return 0;  // left open by the manual; recorded on silicon
     if (in[1] > 31) return 0xffffffff;
     if (offset == 0) return bit(in[0], static_cast<int>(in[1])) ? in[1] : 0xffffffff;
-    std::vector<int> set;  // candidates in the direction of travel
+    std::vector<int> set;  // candidates in search order
     if (offset > 0)
       for (int i = static_cast<int>(in[1]); i < 32; ++i)
         if (bit(in[0], i)) set.push_back(i);

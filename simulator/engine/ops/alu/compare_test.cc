@@ -1,4 +1,4 @@
-// setp, set, selp, slct and testp against comparisons of exact values.
+// setp, set, selp, slct and testp, compared with comparisons of exact values.
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
@@ -63,7 +63,7 @@ std::vector<Compared> float_types() {
        all}};
 }
 
-// What an operator says of an order; a trailing u also accepts unordered.
+// Whether the operator holds for an order. A trailing u also accepts unordered.
 bool holds(const std::string& op, int order) {
   if (op == "num") return order != 2;
   if (op == "nan") return order == 2;
@@ -82,7 +82,7 @@ bool combine(const std::string& op, bool a, bool c) {
   return op == "and" ? a && c : op == "or" ? a || c : a != c;
 }
 
-// Every third value: enough where the comparison itself has been checked on all pairs.
+// Every third value: other tests check the comparison itself for all pairs.
 std::vector<Bits> thinned(const std::vector<Bits>& all) {
   std::vector<Bits> v;
   for (std::size_t i = 0; i < all.size(); i += 3) v.push_back(all[i]);

@@ -1,5 +1,5 @@
-// cvt with fp6, fp4 and ue8m0, and of four values at once, against a search of all values that the
-// format has.
+// cvt with fp6, fp4 and ue8m0, and of four values at once, compared with a search over all values
+// of the format.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -11,7 +11,7 @@
 namespace lockstep::engine::alu_test {
 namespace {
 
-// A format of `bits` bits, the sign among them, all of whose codes up to `largest` are numbers.
+// A format of `bits` bits including the sign. All codes up to `largest` are finite numbers.
 struct Narrow {
   std::string name;
   int bits, fraction, bias;
@@ -26,7 +26,7 @@ struct Narrow {
                             : std::ldexp(f + (1 << fraction), e - bias - fraction);
     return code >> (bits - 1) != 0 ? -v : v;
   }
-  // The two codes around a magnitude that is not beyond the largest.
+  // The largest code whose value is not above a magnitude within range.
   Bits below(double magnitude) const {
     Bits code = 0;
     while (code < largest && value(code + 1) <= magnitude) ++code;
@@ -41,7 +41,7 @@ struct Narrow {
     const double down = magnitude - value(low), up = value(low + 1) - magnitude;
     return sign | (up < down || (up == down && low % 2 == 1) ? low + 1 : low);
   }
-  // With a random byte that stands for so many 256ths of the distance between the two.
+  // Stochastic rounding with a random byte, in 256ths of the distance between two codes.
   Bits stochastic(float v, Bits random) const {
     if (std::isnan(v)) return nan;
     const Bits sign = std::signbit(v) ? Bits{1} << (bits - 1) : 0;
@@ -62,7 +62,7 @@ float as_float(Bits b) { return std::bit_cast<float>(static_cast<std::uint32_t>(
 Bits as_bits(float v) { return std::bit_cast<std::uint32_t>(v); }
 float rectified(float v, bool relu) { return relu && !(v > 0) && !std::isnan(v) ? 0.0f : v; }
 
-// Values, their middles, and what lies beside both, of either sign.
+// The format's values, their midpoints, and numbers next to both, with both signs.
 std::vector<Bits> values_near(const Narrow& f) {
   std::vector<Bits> v = special_f32();
   for (Bits code = 0; code < f.largest; ++code) {
@@ -122,7 +122,7 @@ TEST(ConvertNarrow, PairsOfSixAndFourBits) {
   }
 }
 
-// The power of two that is next to |v|, or NaN; the least is 2^-127.
+// The power of two next to |v|, or NaN; the smallest is 2^-127.
 Bits exponent_of(float v, bool up, bool finite) {
   if (std::isnan(v)) return 0xff;
   const double magnitude = std::fabs(static_cast<double>(v));
@@ -157,7 +157,7 @@ TEST(ConvertNarrow, PowersOfTwo) {
         return exponent_of(as_float(in[0]), up, finite) << 8 |
                exponent_of(as_float(in[1]), up, finite);
       };
-      // Every value in each half, beside few in the other.
+      // Every value in each half, with few values in the other.
       check({start + ".f32", {2, 4, 4}}, {near, beside}, two, few);
       check({start + ".f32", {2, 4, 4}}, {beside, near}, two, few);
       check({start + ".bf16x2", {2, 4}}, {every}, [&](const Bits* in) {

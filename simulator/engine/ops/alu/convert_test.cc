@@ -1,5 +1,5 @@
-// cvt among integers, f32 and f64, with registers wider than types, against exact values rounded
-// once.
+// cvt between integers, f32 and f64, also with registers wider than the types, compared with exact
+// values rounded once.
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
@@ -83,7 +83,7 @@ TEST(Convert, IntegersToFloat) {
   }
 }
 
-// Near every power of two, halves included, in both formats.
+// Values near every power of two, including halves, in both formats.
 std::vector<Bits> near_integers(const exact::Format& f) {
   std::vector<Bits> v = f.bits() == 32 ? special_f32() : special_f64();
   for (int k = -2; k <= 65; ++k) {
@@ -147,14 +147,14 @@ TEST(Convert, FloatToFloat) {
               const Number n = exact::decode(in[0], exact::kF64);
               if (n.is_nan() && !sat)
                 return (in[0] >> 32 & 0x80000000) | 0x7fc00000 |
-                       (in[0] >> 29 & 0x3fffff);  // sign and payload stay
+                       (in[0] >> 29 & 0x3fffff);  // sign and payload are kept
               const Bits r = ftz ? exact::encode_flushed(n, exact::kF32, mode.direction)
                                  : exact::encode(n, exact::kF32, mode.direction);
               return sat ? saturated(r, exact::kF32) : r;
             });
     }
   }
-  // The random values of f64 rarely fall in f32's range: a denser set does.
+  // Random f64 values are rarely in f32's range: a denser set is needed.
   std::vector<Bits> dense;
   for (Bits b : special_f32()) {
     const Bits widened =

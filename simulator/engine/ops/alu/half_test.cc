@@ -1,5 +1,5 @@
-// f16 and bf16, scalar and packed: arithmetic, comparisons and conversions against exact values
-// rounded once.
+// f16 and bf16, scalar and packed: arithmetic, comparisons and conversions, compared with exact
+// values rounded once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,8 +94,7 @@ TEST(Half, ArithmeticIsRoundedOnce) {
   }
 }
 
-// As an H100 does it: factors whose bits are 7ff7 or fff7 count as out of bounds, an addend never
-// does.
+// As on an H100: factors with the bits 7ff7 or fff7 count as out of bounds; an addend never does.
 JUDGES(Half, AnOutOfBoundsFactorMakesAMultiplyAddZero, "fma.rn.oob.f16");
 TEST(Half, AnOutOfBoundsFactorMakesAMultiplyAddZero) {
   for (const auto& t : half_types()) {
@@ -328,8 +327,8 @@ TEST(Half, StochasticRoundingAddsTheRandomBits) {
   }
 }
 
-// Relative to the manual's bounds: tanh 2^-10.987 absolute (f16) and 2^-8 (bf16), ex2 2^-9.9 and
-// 2^-7 relative; plus half an ulp.
+// The manual's bounds plus half an ulp: tanh 2^-10.987 absolute (f16) and 2^-8 (bf16); ex2 2^-9.9
+// and 2^-7 relative.
 JUDGES_WITHIN_BOUND(Half, ApproximationsStayWithinTheirBounds, "ex2.approx.ftz.bf16",
                     "ex2.approx.f16", "tanh.approx.bf16", "tanh.approx.f16");
 TEST(Half, ApproximationsStayWithinTheirBounds) {
@@ -365,8 +364,8 @@ TEST(Half, ApproximationsStayWithinTheirBounds) {
 
 JUDGES(Half, EightBitFloatsGoBothWays, "cvt.rn.satfinite.e4m3x2.f16x2", "cvt.rn.f16x2.e4m3x2");
 TEST(Half, EightBitFloatsGoBothWays) {
-  // Every byte widened and narrowed again is itself, except that NaNs become the one NaN and e5m2's
-  // infinities saturate.
+  // Widening and narrowing a byte returns it, except that NaNs become the canonical NaN and
+  // infinities of e5m2 saturate.
   for (const bool e4m3 : {true, false}) {
     const std::string type = e4m3 ? "e4m3x2" : "e5m2x2";
     auto exact_value = [&](Bits b) {
@@ -385,8 +384,8 @@ TEST(Half, EightBitFloatsGoBothWays) {
     };
     check({"cvt.rn.f16x2." + type, {4, 2}}, {special_int(2)},
           [&](const Bits* in) { return widened(in[0] >> 8) << 16 | widened(in[0] & 0xff); });
-    // Narrowing: of the two bytes around the half, the nearer one, ties to the even one. Both are
-    // halves themselves, whose order is that of their bits.
+    // Narrowing returns the nearer of the two bytes around the half, ties to even. Both bytes are
+    // halves themselves, ordered by their bits.
     const Bits largest = e4m3 ? 0x7e : 0x7b;
     std::vector<Bits> ascending;
     for (Bits b = 0; b <= largest; ++b) ascending.push_back(widened(b));

@@ -1,4 +1,4 @@
-// Integer arithmetic against 128-bit arithmetic on sign- or zero-extended operands.
+// Integer arithmetic, compared with 128-bit arithmetic on sign- or zero-extended operands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Wide clamp32(Wide v) {
   return v > 2147483647 ? 2147483647 : v < -Wide{2147483648} ? -Wide{2147483648} : v;
 }
 
-// The product, exact: 64-bit operands fit 128 bits signed or unsigned.
+// The exact product: 64-bit operands fit 128 bits, signed or unsigned.
 UWide product(const IntegerType& t, Bits a, Bits b) {
   return static_cast<UWide>(t.value(a)) * static_cast<UWide>(t.value(b));
 }
@@ -209,9 +209,7 @@ TEST(Integer, CarriesAndBorrowsChain) {
     auto sum = [=](Bits a, Bits b, Bits c) { return static_cast<UWide>(a) + b + c; };
     auto difference = [=](Bits a, Bits b, Bits c) { return static_cast<UWide>(a) - b - c; };
     auto carry = [=](UWide v) { return static_cast<Bits>(v >> bits) & 1; };
-    auto no_borrow = [=](UWide v) {
-      return carry(v) ^ 1;
-    };  // what silicon keeps in CC.CF after a difference
+    auto no_borrow = [=](UWide v) { return carry(v) ^ 1; };  // silicon's CC.CF after a difference
     Options first, middle;
     first.carry_out = [=](const Bits* in) { return carry(sum(in[0], in[1], 0)); };
     check(

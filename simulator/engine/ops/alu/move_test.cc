@@ -40,9 +40,10 @@ TEST(Move, PacksLeastSignificantFirst) {
         [](const Bits* in) { return in[3] << 48 | in[2] << 32 | in[1] << 16 | in[0]; });
 }
 
-// Unpacking has several destinations, so it is driven by hand. Registers lie 512 bytes apart.
+// Unpacking has several destinations, so the test calls the operation itself. Registers are 512
+// bytes apart.
 class Unpack : public ::testing::TestWithParam<std::tuple<int, int>> {
-};  // bytes of the whole, parts
+};  // bytes of the whole; number of parts
 
 TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
   const auto [whole, parts] = GetParam();

@@ -1,5 +1,5 @@
-// f32x2 arithmetic, f32 arithmetic with half operands and minima of three, against exact integer
-// arithmetic rounded once.
+// f32x2 arithmetic, f32 arithmetic with half operands, and minima of three, compared with exact
+// integer arithmetic rounded once.
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
@@ -22,7 +22,7 @@ Number fused_of(const std::vector<Number>& n, Direction d) {
   return exact::add(exact::multiply(n[0], n[1]), n[2], d);
 }
 
-// Every third special value: these operations are f32's own, which float_test crosses in full.
+// Every third special value: float_test covers f32's operations in full.
 std::vector<Bits> some(const std::vector<Bits>& all) {
   std::vector<Bits> v;
   for (std::size_t i = 0; i < all.size(); i += 3) v.push_back(all[i]);
