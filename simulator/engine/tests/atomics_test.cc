@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "simulator/coverage/judged.h"
 #include "simulator/engine/tests/testing.h"
@@ -395,6 +396,51 @@ ret;
       gpu.launch("k", 1, 1, gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(16)));
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_EQ(o.findings[0].kind, Kind::kMisaligned);
+}
+
+// Some lanes of a warp add their numbers to eight sums, in the order of lanes; the register of what
+// they add takes what they get back.
+TEST(Atomics, SumsInSharedMemoryGoLaneByLane) {
+  Machine gpu;
+  gpu.config.host_threads = 1;
+  gpu.load(R"(
+.visible .entry k(.param .u64 out)
+{
+  .shared .align 4 .b8 s[32];
+  .reg .pred %p<3>;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, s;
+  and.b32 %r3, %r1, 7;
+  mad.lo.u32 %r3, %r3, 4, %r2;
+  setp.lt.u32 %p1, %r1, 8;
+  @%p1 st.shared.u32 [%r3], 100;
+  bar.sync 0;
+  add.u32 %r4, %r1, 1;
+  and.b32 %r5, %r1, 3;
+  setp.ne.u32 %p2, %r5, 2;
+  @%p2 atom.shared.add.u32 %r4, [%r3], %r4;
+  @%p2 red.shared.add.u32 [%r3], 1000;
+  bar.sync 0;
+  ld.shared.u32 %r6, [%r3];
+  mad.wide.u32 %rd2, %r1, 4, %rd1;
+  st.global.u32 [%rd2], %r4;
+  st.global.u32 [%rd2+96], %r6;
+  ret;
+}
+)");
+  const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(48));
+  const Outcome o = gpu.launch("k", 1, 24, out);
+  EXPECT_EQ(text(o), "");
+  EXPECT_EQ(o.counters.atomics, 2u);
+  std::vector<std::uint32_t> sums(8, 100), expected(48);
+  for (std::uint32_t t = 0; t < 24; ++t)
+    expected[t] = t % 4 == 2 ? t + 1 : std::exchange(sums[t % 8], sums[t % 8] + t + 1);
+  for (std::uint32_t t = 0; t < 24; ++t) sums[t % 8] += t % 4 == 2 ? 0 : 1000;
+  for (std::uint32_t t = 0; t < 24; ++t) expected[24 + t] = sums[t % 8];
+  EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 48), expected);
 }
 
 }  // namespace atomics_test

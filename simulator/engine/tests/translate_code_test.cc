@@ -129,29 +129,50 @@ TEST(Translate, AnEstimateCountsLoopsAndCallees) {
   EXPECT_EQ(share(with_function(one + one)).operations, share(with_function(one)).operations + 1);
 }
 
-// Within a launch, and within a block: between two turns of a warp.
-TEST(Translate, AKernelIsTranslatedWhileItRuns) {
-  const std::string turns = kernel(R"(
+// Each thread makes so many turns.
+std::string turns(int count) {
+  return kernel(R"(
   mov.u32 %r9, 0;
   mov.u32 %r4, 0;
 TOP:
   mad.lo.u32 %r9, %r9, 1664525, %r1;
   xor.b32 %r9, %r9, %r4;
   add.u32 %r4, %r4, 1;
-  setp.lt.u32 %p1, %r4, 20000;
-  @%p1 bra TOP;
-)");
+  setp.lt.u32 %p1, %r4, )" +
+                std::to_string(count) + ";\n  @%p1 bra TOP;\n");
+}
+
+// Within a launch, and within a block: between two turns of a warp.
+TEST(Translate, AKernelIsTranslatedWhileItRuns) {
+  const std::string text = turns(20000);
   for (const std::uint64_t seed : {0, 1}) {
     const std::uint64_t before = generated_bytes();
-    const Launched off = launched(turns, Translate::kOff, 64, seed);
+    const Launched off = launched(text, Translate::kOff, 64, seed);
     EXPECT_EQ(generated_bytes(), before);
-    EXPECT_EQ(off, launched(turns, Translate::kOn, 64, seed));
+    EXPECT_EQ(off, launched(text, Translate::kOn, 64, seed));
     testing::Machine gpu;
     gpu.config.translate = Translate::kOn;
-    gpu.load(turns);
+    gpu.load(text);
     gpu.launch("k", 1, 64, gpu.buffer(std::vector<std::uint32_t>(64)));
     EXPECT_GT(generated_bytes(), before);
   }
+}
+
+// One host thread translates, the others go on.
+TEST(Translate, SeveralHostThreadsMeetOneTranslation) {
+  std::vector<std::uint32_t> results[2];
+  for (const bool on : {false, true}) {
+    testing::Machine gpu;
+    gpu.config.translate = on ? Translate::kOn : Translate::kOff;
+    gpu.config.host_threads = 4;
+    gpu.load(turns(400));
+    const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(128 * 64));
+    const std::uint64_t before = generated_bytes();
+    EXPECT_EQ(testing::text(gpu.launch("k", 128, 64, out)), "");
+    EXPECT_EQ(generated_bytes() > before, on);
+    results[on ? 1 : 0] = gpu.fetch<std::uint32_t>(out, 128 * 64);
+  }
+  EXPECT_EQ(results[0], results[1]);
 }
 
 TEST(Translate, CodeGoesWithItsModuleAndIsNeverWritableAndExecutable) {

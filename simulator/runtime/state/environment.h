@@ -35,8 +35,8 @@
 //   LOCKSTEP_PROOF=on             what is proved before a launch is not checked again; off: it is;
 //                                 compare: it is, and the process stops where the proof was wrong
 //                                 (simulator/proof)
-//   LOCKSTEP_TRANSLATE=off        on: warps run machine code made of the kernel once it has executed
-//                                 enough; always: from its first launch on;
+//   LOCKSTEP_TRANSLATE=on         warps run machine code made of the kernel once it has executed
+//                                 enough; off: they do not; always: from its first launch on;
 //                                 compare: that, held against the interpreter, and the process
 //                                 stops at the first difference (simulator/translate)
 //   LOCKSTEP_PROFILE=0            1: where the time of kernels goes is recorded (exec --profile)
@@ -83,7 +83,7 @@ struct Settings {
   bool streams_at_once = false;
   bool host_accesses = true;
   engine::LaunchConfig::Proof proof = engine::LaunchConfig::Proof::kOn;
-  engine::LaunchConfig::Translate translate = engine::LaunchConfig::Translate::kOff;
+  engine::LaunchConfig::Translate translate = engine::LaunchConfig::Translate::kOn;
   bool certificate = false;
   bool time_profile = false;
 };

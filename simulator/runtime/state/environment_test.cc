@@ -204,7 +204,8 @@ TEST(Environment, SaysWhenOperationsOfStreamsAreExecuted) {
 
 TEST(Environment, Translation) {
   using Translate = engine::LaunchConfig::Translate;
-  EXPECT_EQ(accepted({}).translate, Translate::kOff);
+  EXPECT_EQ(accepted({}).translate, Translate::kOn);
+  EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "off"}}).translate, Translate::kOff);
   EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "on"}}).translate, Translate::kOn);
   EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "always"}}).translate, Translate::kAlways);
   EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "compare"}}).translate, Translate::kCompare);
