@@ -30,7 +30,8 @@ _counts = collections.Counter()
 _native = {}  # kernels that were there before, by name
 _library = None  # registrations end with it
 
-# What reads or writes no element by a kernel of its own, or has a better answer than the host's.
+# Operators that read or write no element with a kernel of their own, or that have a better
+# implementation than the host's.
 _KEPT = {
     "_local_scalar_dense",
     "_pin_memory",
@@ -43,7 +44,7 @@ _KEPT = {
     "set_",
 }
 
-# What calls cuBLAS, which is simulated as that of CUDA 13: with the checks of its calls.
+# Operators that call cuBLAS, which is simulated as that of CUDA 13, with the checks of its calls.
 _BY_CUBLAS = {
     "addmm",
     "addmm_",
@@ -57,8 +58,8 @@ _BY_CUBLAS = {
     "vdot",
 }
 
-# What calls cuFFT, which is simulated as well. A transform of real numbers fills in the other half
-# of its spectrum by a kernel of machine code.
+# Operators that call cuFFT, which is simulated as well. A transform of real numbers fills in the
+# other half of its spectrum with a machine-code kernel.
 _BY_CUFFT = {"_fft_c2c", "_fft_c2r"}
 
 
@@ -146,7 +147,7 @@ def _write_back(t, host):
             host = torch.empty_strided(t.shape, t.stride(), dtype=t.dtype).copy_(host)
         _copy(t, host)
         return
-    # What lies between the elements belongs to somebody else: rows are copied one by one.
+    # The bytes between the elements belong to other tensors: rows are copied one by one.
     length, first = _rows(t)
     flat = host.as_strided(t.shape, t.stride(), host.storage_offset()) \
         if host.stride() == t.stride() else host
@@ -412,7 +413,7 @@ def _register():
     }
     for name in ("aten::copy_", "aten::zero_"):
         _native[name] = torch.library.get_kernel(name, "CUDA")
-    # These have one kernel for all devices, which chooses among some for CUDA alone.
+    # These have one kernel for all devices, which selects an implementation for CUDA only.
     whole = ["aten::convolution", "aten::convolution_backward", "aten::copy_"]
     kept = _KEPT | _BY_CUBLAS | _BY_CUFFT if (torch.version.cuda or "").startswith("13.") else _KEPT
     for name in torch._C._dispatch_get_all_op_names():
@@ -454,7 +455,7 @@ def load():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of each kernel that is replaced
         _register()
-    # Convolution and attention by operators that the host has too.
+    # Convolution and attention, by operators that the host has too.
     torch.backends.cudnn.enabled = False
     for switch in ("enable_flash_sdp", "enable_mem_efficient_sdp", "enable_cudnn_sdp"):
         getattr(torch.backends.cuda, switch, lambda on: None)(False)
