@@ -1,20 +1,20 @@
 """PyTorch's own operators on the simulated GPU.
 
-Their kernels come as machine code, which the simulated GPU does not run. `lockstep exec` puts this
-module on Python's path, and PyTorch loads it when it is imported (the entry point
-`torch.backends`). It registers, for each operator that has a kernel for CUDA, one that
+The operators' kernels are machine code, which the simulated GPU does not run. `lockstep exec` puts
+this module on Python's path, and PyTorch loads it when PyTorch is imported (the entry point
+`torch.backends`). For each operator that has a CUDA kernel, it registers a kernel that
 
 1. copies the arguments from the simulated GPU to the host,
 2. calls the operator's implementation for the processor,
 3. copies the results back.
 
-So a program's own kernels (Triton, extensions, CuPy, torch.compile) are simulated and checked, and
-what surrounds them has the right values and is not checked. At the end one line names the operators
-that ran on the host.
+So a program's own kernels (Triton, extensions, CuPy, torch.compile) are simulated and checked,
+while PyTorch's operators have the right values but are not checked. At the end one line names the
+operators that ran on the host.
 
-Allocations, views, fills with zero and copies of whole tensors stay what they are: calls of the
-CUDA runtime. So do matrix products: calls of cuBLAS. TORCH_DEVICE_BACKEND_AUTOLOAD=0 (PyTorch's own
-variable) leaves this module out: then each such operator is a `refused` finding.
+Allocations, views, fills with zero and copies of whole tensors are still calls of the CUDA runtime,
+and matrix products are still calls of cuBLAS. TORCH_DEVICE_BACKEND_AUTOLOAD=0 (PyTorch's own
+variable) disables this module: each such operator is then a `refused` finding.
 """
 
 import atexit
@@ -93,7 +93,7 @@ def _extent(t):
 
 
 def _dense(t):
-    """Whether the elements fill one piece of memory, each a place of its own."""
+    """Whether the elements fill a contiguous range of memory without overlap."""
     expected = 1
     for stride, n in sorted((s, n) for n, s in zip(t.shape, t.stride()) if n != 1):
         if stride != expected:
@@ -103,7 +103,7 @@ def _dense(t):
 
 
 def _copy(to, source):
-    """Copies between host and device, of equal shapes and strides: one copy of the runtime."""
+    """Copies between host and device with equal shapes and strides, in one call of the runtime."""
     _native["aten::copy_"].call_boxed(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), to,
                                       source, False)
 
@@ -137,7 +137,7 @@ def _rows(t):
 
 
 def _write_back(t, host):
-    """Stores what an operator has made of an argument."""
+    """Stores an operator's changes of an argument in the argument's tensor."""
     if host.shape != t.shape:  # the operator has given its result another size
         t.resize_(host.shape)
     if t.numel() == 0:
@@ -161,7 +161,7 @@ def _write_back(t, host):
 
 
 def _offsets(t):
-    """The places of a tensor's elements in its storage."""
+    """The offsets of a tensor's elements in its storage."""
     places = [t.storage_offset()]
     for n, stride in zip(t.shape, t.stride()):
         places = [p + i * stride for p in places for i in range(n)]
@@ -207,7 +207,7 @@ class _Call:
 
 
 def _random_seed(generator):
-    """A seed for the host that is a function of the CUDA generator's state, which moves on."""
+    """A seed for the host, derived from the CUDA generator's state; advances that state."""
     if generator is None:
         torch.cuda.init()
         generator = torch.cuda.default_generators[torch.cuda.current_device()]
@@ -221,8 +221,8 @@ def _is_random(op):
 
 
 def _call_with_numbers(op, args, kwargs):
-    """PyTorch gives a kernel in Python a number where its own get a tensor that stands for one, and
-    only some operators take it back so. Another form of the operator takes it."""
+    """Calls `op`, or another overload if `op` does not accept a number. PyTorch passes numbers to
+    Python kernels where its own kernels get a tensor that represents the number."""
     try:
         return op(*args, **kwargs)
     except RuntimeError as error:
@@ -250,8 +250,8 @@ def _call_on_host(op, args, kwargs):
 
 
 def run_on_host(op, args, kwargs, compute=None):
-    """Calls an operator's implementation for the processor, or `compute` in its place, with
-    arguments of the simulated GPU."""
+    """Calls an operator's implementation for the processor, or `compute` instead, with arguments
+    that are on the simulated GPU."""
     name = op._schema.name
     if torch.cuda.is_current_stream_capturing():
         raise NoKernelError(
@@ -288,7 +288,7 @@ def _written(op, args, kwargs):
 
 
 def _only_written(op, args, kwargs):
-    """The device's tensors whose elements before the call mean nothing."""
+    """The device's tensors whose contents before the call are not used."""
     base = op._schema.name.partition("::")[2]
     written = list(_written(op, args, kwargs))
     read = {t.untyped_storage().data_ptr()
@@ -326,11 +326,11 @@ def _on_host(name):
     return kernel
 
 
-# ---- operators that the host needs in another form
+# ---- operators that need another form on the host
 
 
 def _copy_kernel(to, source, non_blocking=False):
-    """Whole tensors of one type are copied by the runtime; others are converted on the host."""
+    """Copies whole tensors of one type with the runtime; converts all others on the host."""
     native = _native["aten::copy_"]
     keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
     across = to.device.type != source.device.type
@@ -431,7 +431,7 @@ def _register():
 
 
 def _is_view(name):
-    """Whether a result shares memory with an argument, and nothing is stored."""
+    """Whether a result shares memory with an argument and the operator stores nothing."""
     schema = torch._C._get_schema(*(name.partition(".")[::2]))
     return any(r.alias_info is not None and not r.alias_info.is_write for r in schema.returns)
 
@@ -448,7 +448,7 @@ def _report():
 
 
 def load():
-    """PyTorch calls this when it is imported."""
+    """Called by PyTorch when it is imported."""
     if torch.version.cuda is None:
         return
     import warnings
