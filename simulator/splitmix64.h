@@ -1,5 +1,5 @@
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers wherever this is compiled. The
-// harness has its own (harness/property/splitmix64.h): neither knows the other.
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers on every platform. The harness has
+// a copy of its own (harness/property/splitmix64.h), because neither may include the other.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ constexpr std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// The number of a sequence with this state, which goes on.
+// Returns the next number of the sequence and advances its state.
 constexpr std::uint64_t next_mixed(std::uint64_t& state) {
   return mixed(state += 0x9e3779b97f4a7c15);
 }

@@ -1,6 +1,6 @@
-# Writes libcuda.so.1 in the assembler's language: each name of golden/exports/libcuda.txt jumps to
-# where a table says. libcuda.cc fills the table when the library is loaded. Until then, and where
-# nothing is simulated, it is a refusal that knows the name's number.
+# Writes libcuda.so.1 in assembly language: each name of golden/exports/libcuda.txt jumps to the
+# address in a table. libcuda.cc fills the table when the library is loaded. Until then, and for
+# functions that are not simulated, the address is a refusal that receives the name's number.
 BEGIN {
   print ".section .note.GNU-stack,\"\",@progbits"
   print ".text"

@@ -33,7 +33,7 @@ readonly PROCESSORS
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=0} \
   UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
-# Longer inputs are seldom better ones, and always slower.
+# Longer inputs are seldom better, and always slower.
 options_of() {
   case $1 in
     fatbin) echo -max_len=16384 -use_value_profile=1 ;;
@@ -67,9 +67,9 @@ start() {
   local name=$1 folder=$OUT/$1
   mkdir -p "$folder/corpus"
   tar -xJf "simulator/fuzz/corpus/$name.tar.xz" -C "$folder/corpus" || exit 1
-  # What is kept from input to input (tables, spare memory) would be looked at for leaks after every
-  # one: leaks_of looks once, in the end. Seconds are of the clock: a busy machine must not make a
-  # hang of what waits.
+  # Memory that is kept from input to input (tables, spare memory) would be examined for leaks after
+  # every input: leaks_of examines it once, at the end. Seconds are wall-clock time: a busy machine
+  # must not turn waiting into a hang.
   # shellcheck disable=SC2046
   "${program_of[$name]}" $(options_of "$name") -timeout=300 -rss_limit_mb=3000 -reload=0 \
     -print_funcs=0 -detect_leaks=0 \
@@ -78,7 +78,7 @@ start() {
   used_of[$name]=0
 }
 
-# Looks after the fuzzer $1; false when it has ended.
+# Observes the fuzzer $1; false when it has ended.
 watch() {
   local name=$1 used
   if kill -0 "${pid_of[$name]}" 2> /dev/null; then
@@ -91,8 +91,7 @@ watch() {
   return 1
 }
 
-# Every input that the fuzzer $1 has kept, once more in one process, whose end shows what nobody has
-# freed.
+# Replays every input that the fuzzer $1 has kept in one process, whose end shows unfreed memory.
 leaks_of() {
   # shellcheck disable=SC2046
   "${program_of[$1]}" $(options_of "$1") -runs=0 -timeout=300 -rss_limit_mb=3000 -detect_leaks=0 \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Calls clang++, of a version from 14 on and with its runtime libraries, or says how to get it.
+# Calls clang++ of version 14 or later with its runtime libraries, or prints how to get it.
 set -u
 for version in "" -14 -15 -16 -17 -18 -19 -20; do
   compiler=$(command -v "clang++$version") || continue

@@ -1,4 +1,4 @@
-// The entry point that libFuzzer calls; LOCKSTEP_FUZZ_TARGET is a function of targets.h.
+// libFuzzer's entry point. LOCKSTEP_FUZZ_TARGET is a function of targets.h.
 #include <cstddef>
 
 #include "simulator/fuzz/targets.h"

@@ -18,8 +18,8 @@ _SanitizedInfo = provider(
     },
 )
 
-# Undefined behaviour that is found ends the program, as a wild address does. Assertions in the
-# standard library find indices past a vector's end that are still inside of its memory.
+# Detected undefined behaviour ends the program, like an invalid address. Assertions in the standard
+# library find indices past a vector's end that are still inside of its memory.
 _SANITIZERS = [
     "-fsanitize=address,undefined",
     "-fno-sanitize-recover=all",
@@ -30,7 +30,7 @@ _COMPILE = [
     "-O1",
     "-g1",
     "-D_GLIBCXX_ASSERTIONS",
-    # gcc's, and clang's from version 17 on: the same where nobody changes the rounding mode.
+    # For gcc, and clang from version 17 on: has no effect unless the rounding mode is changed.
     "-D__builtin_roundeven=__builtin_rint",
     "-D__builtin_roundevenf=__builtin_rintf",
     "-fsanitize=fuzzer-no-link",

@@ -1,4 +1,4 @@
-// One simulated GPU for all inputs of a process, with the buffers that their kernels are given.
+// One simulated GPU for all inputs of a process, with the buffers for their kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace lockstep::fuzz {
 
 class Machine {
  public:
-  // Buffers are made anew for every input, so that an input finds nothing of the one before.
+  // Allocates new buffers for every input, so that an input sees nothing of the previous one.
   Machine();
   ~Machine();
   Machine(const Machine&) = delete;
@@ -22,8 +22,8 @@ class Machine {
   memory::Address unwritten() const { return unwritten_; }
   memory::Address freed() const { return freed_; }
 
-  // Launches `kernel` unless it asks for more than a device has, as the runtime would refuse it.
-  // Parameters of eight bytes and more are filled with the addresses of the buffers, in turn.
+  // Launches `kernel`, unless it exceeds a limit of the device for which the runtime would refuse
+  // it. Parameters of eight bytes or more are the addresses of the buffers, in turn.
   void launch(const engine::Kernel& kernel, engine::LaunchConfig config) const;
 
  private:

@@ -1,5 +1,5 @@
-// Mutates PTX by lines and words as often as libFuzzer does by bytes, which seldom gets past the
-// lexer.
+// Mutates PTX by lines and words as often as libFuzzer does by bytes, because byte mutations seldom
+// pass the lexer.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -130,7 +130,7 @@ bool in_word(char c) {
          std::strchr("_.%$", c) != nullptr;
 }
 
-// Begin and length of a word of `s`, or of one character where there is none.
+// The start and length of a word of `s`, or of one character if it is not in a word.
 std::pair<std::size_t, std::size_t> some_word(const std::string& s, Random& random) {
   const std::size_t at = below(random, s.size());
   if (!in_word(s[at])) return {at, 1};

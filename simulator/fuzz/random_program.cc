@@ -14,7 +14,7 @@ namespace {
 
 using isa::Space;
 
-// The input, as a list of choices.
+// The input as a sequence of choices.
 class Choices {
  public:
   explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -68,10 +68,10 @@ const Forms& forms() {
   return forms;
 }
 
-// The examples use the registers of groups of eight: operand n has those from 8 n on.
+// The examples use registers in groups of eight: operand n uses those from 8 n on.
 constexpr std::size_t kGroups = 5;
 
-// What addresses begin with; declared and set by the prologue.
+// The bases of addresses, which the prologue declares and sets.
 constexpr const char* kGlobalBases[] = {"written", "variable", "unwritten", "freed"};
 constexpr const char* kGenericBases[] = {"written",  "shared_generic", "local_generic",
                                          "variable", "remote_generic", "unwritten"};
@@ -150,7 +150,7 @@ class Writer {
     line(".extern .func (.param .b64 result) malloc(.param .b64 bytes);");
     line(".extern .func free(.param .b64 pointer);");
     text_ += ".global .align 16 .b8 variable_of_module[256] = {";
-    // A format string, perhaps.
+    // Possibly a format string.
     constexpr std::string_view kText[] = {"%d",  "%s",     "%5.3f ", "%llx", "%n",   "%*d",  "%%",
                                           "%c%", "%9999s", "\\",     "%hhd", "%.*s", "%p\n", "%La"};
     std::string format;
@@ -240,7 +240,7 @@ class Writer {
          std::to_string(choose_.below(labels_)) + ";");
   }
 
-  // Sets `d` to an address in `space`, mostly.
+  // Sets `d` to an address that is usually in `space`.
   void address(const std::string& d, Space space) {
     std::string_view base;
     if (choose_.one_in(8)) {
@@ -265,12 +265,12 @@ class Writer {
     if (choose_.one_in(32)) line("mov.b64 " + d + ", " + std::string(choose_.of(kOffsets)) + ";");
   }
 
-  // An instruction of the table. Its registers move on by some groups, so that results of one
-  // become operands of another.
+  // An instruction of the table. Its registers are shifted by some groups, so that results become
+  // operands of other instructions.
   void form(const std::vector<std::vector<isa::Example>>& rows) {
     const std::vector<isa::Example>& row = rows[choose_.below(rows.size())];
     const isa::Example& e = row[choose_.below(row.size())];
-    // No target has all forms: the first that only one of the two has decides.
+    // No target has all forms: the first form that only one target has decides the target.
     const isa::FormRow& of = *e.spelling.form->row;
     const bool on_hopper = isa::exists_on(of, 90, 'a'), on_blackwell = isa::exists_on(of, 100, 'a');
     if (!on_hopper && !on_blackwell) return;
@@ -316,7 +316,7 @@ class Writer {
     line(s);
   }
 
-  // Functions of the device's library, and one of its own.
+  // A call of the device library or of a function of the program.
   void call() {
     const std::string a = "d" + std::to_string(8 * choose_.below(kGroups)),
                       b = "d" + std::to_string(8 * choose_.below(kGroups));
@@ -354,7 +354,7 @@ class Writer {
 
   Choices choose_;
   std::string text_;
-  std::string_view target_;  // kHopper or kBlackwell as soon as some form is of one alone
+  std::string_view target_;  // empty until a form exists on only one of kHopper and kBlackwell
   std::size_t labels_ = 1, steps_ = 0, prototypes_ = 0;
 };
 

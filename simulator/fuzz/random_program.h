@@ -1,10 +1,10 @@
-// Programs made of random choices: legal PTX, whatever the bytes say, with addresses that need not
+// Generates programs from random choices. The PTX is legal for every input; the addresses need not
 // be.
 //
-// Instructions come from the table of forms (isa/forms.h), all of them with the same chance for
-// every row and a better one for those that touch memory; their addresses point into, beside and
-// far away from global, shared, local, constant and parameter memory, the block's own and a
-// neighbour's in the cluster. Branches go anywhere, backwards too.
+// Instructions come from the table of forms (isa/forms.h), with the same probability for every row
+// and a higher one for rows that access memory. Addresses point into, beside and far away from
+// global, shared, local, constant and parameter memory, of the block itself and of another block in
+// the cluster. Branches may have any target, including earlier instructions.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct RandomProgram {
   std::uint64_t schedule_seed = 0;
 };
 
-// Each choice takes a byte or two of `bytes`; where they are used up every choice is the first.
+// Each choice consumes one or two bytes of `bytes`. After the last byte every choice is the first.
 RandomProgram random_program(std::span<const std::uint8_t> bytes);
 
 }  // namespace lockstep::fuzz

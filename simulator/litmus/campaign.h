@@ -1,4 +1,4 @@
-// Many random litmus programs, each on the simulated GPU and before the oracle.
+// Runs many random litmus programs on the simulated GPU and compares the results with the oracle.
 #pragma once
 
 #include <array>
@@ -15,29 +15,29 @@ namespace lockstep::litmus {
 
 struct Plan {
   std::uint64_t programs = 2'000;
-  // The first one's place in the sequence. Fifty programs are a module, whose places decide on what
-  // a schedule does: a multiple of fifty gives the same modules as 0.
+  // The index of the first program in the sequence. Fifty programs form a module, and a program's
+  // index in its module influences a schedule. A multiple of fifty gives the same modules as 0.
   std::uint64_t first = 0;
   std::uint64_t seed = 1;
   int schedules = 4;            // of each program: the deterministic one, and others
   int jobs = 1;                 // host threads
-  std::size_t most_shown = 20;  // differences that are made small, no two of one shape
+  std::size_t most_shown = 20;  // reduced differences to show, each of another shape
 };
 
 struct Found {
-  std::uint64_t place = 0;   // in the sequence
-  std::uint64_t number = 0;  // of random_program()
+  std::uint64_t place = 0;   // index in the sequence
+  std::uint64_t number = 0;  // argument of random_program()
   Difference difference;
-  Program program;  // made small
+  Program program;  // reduced
 };
 
 struct Tally {
   std::uint64_t programs = 0, runs = 0, blocking = 0, too_large = 0, steps = 0;
   // By placement, space and verdict (kRace, kFree, kMixed).
   std::array<std::array<std::array<std::uint64_t, 3>, kSpaces>, kPlacements> verdicts{};
-  // By placement, space and fault: what no rule explains.
+  // By placement, space and fault: faults that no rule explains.
   std::array<std::array<std::array<std::uint64_t, kFaults>, kSpaces>, kPlacements> faults{};
-  std::map<std::string, std::array<std::uint64_t, kFaults>> by_rule;  // what one explains
+  std::map<std::string, std::array<std::uint64_t, kFaults>> by_rule;  // faults that a rule explains
   std::vector<Found> found;
   std::uint64_t unexplained() const;
 };
@@ -45,10 +45,10 @@ struct Tally {
 // The seeds of `n` schedules: 0 and others.
 std::vector<std::uint64_t> schedules(int n);
 
-// The same programs for the same plan, whatever `jobs`. `progress` is called every few seconds.
+// The same plan always runs the same programs, whatever `jobs`. Calls `progress` every few seconds.
 Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress = {});
 
-// What programs of one shape have in common: operations and places, without values.
+// A program's operations and places without its values.
 std::string shape(const Program& p);
 
 }  // namespace lockstep::litmus

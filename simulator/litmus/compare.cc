@@ -81,7 +81,7 @@ std::optional<Fault> Opinion::fault(const Ran& ran) {
   const Judgement& all = everything();
   if (all.verdict == Verdict::kTooLarge) return std::nullopt;
   if (verdict() == Verdict::kMixed) {
-    bool races = false, free = true;  // some copy does for certain; all are for certain
+    bool races = false, free = true;  // certain of a copy; certain of no copy
     for (const std::uint64_t outcome : ran.outcomes) {
       const auto it = all.outcomes.find(outcome);
       if (it == all.outcomes.end()) return Fault::kOutcome;

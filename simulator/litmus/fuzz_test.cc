@@ -1,5 +1,5 @@
-// The simulated GPU's search for races against the oracle: shapes with known verdicts, and random
-// programs.
+// Compares the simulated GPU's search for races with the oracle, on shapes with known verdicts and
+// on random programs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -18,7 +18,7 @@ std::vector<Named> programs(const char* file) {
   return parse(text.str());
 }
 
-// What the simulated GPU gets wrong, and by which rule; empty where it does not.
+// The error of the simulated GPU and the rule that explains it; empty if there is none.
 std::string difference(const Program& p, Simulator& gpu) {
   Opinion opinion(p, Rules{});
   gpu.load({&p, 1});
@@ -36,8 +36,8 @@ TEST(Litmus, ShapesAreReportedAsTheManualSays) {
   }
 }
 
-// Programs on which the simulated GPU is known to differ, each with the reason. One that no longer
-// does must be taken off the list.
+// Programs for which the simulated GPU is known to differ, each with a reason. A program without a
+// difference must be removed from the list.
 TEST(Litmus, ListedProgramsDiffer) {
   Simulator gpu;
   for (const Named& listed : programs("golden/litmus/known.litmus")) {
@@ -61,7 +61,7 @@ TEST(Litmus, RandomProgramsAreReportedAsTheManualSays) {
                     << to_text(f.program, "found") << f.difference.report;
     }
   }
-  // Every placement, with programs of both verdicts.
+  // Every placement must have programs with both verdicts.
   for (int p = 0; p < kPlacements; ++p) {
     std::uint64_t race = 0, free = 0;
     for (int s = 0; s < kSpaces; ++s) race += t.verdicts[p][s][0], free += t.verdicts[p][s][1];

@@ -113,7 +113,7 @@ class Generator {
   void place() {
     const int n = choose_.of({2, 2, 2, 2, 3, 3, 4});
     const Placement where = static_cast<Placement>(choose_.below(kPlacements));
-    const bool far = choose_.percent(50);  // lanes and warps that are no neighbours
+    const bool far = choose_.percent(50);  // lanes and warps that are not adjacent
     p_.cluster =
         where == Placement::kCluster || (where == Placement::kMixed && choose_.percent(60)) ? 2 : 1;
     if (p_.cluster == 2 && n > 2 && choose_.percent(30)) p_.cluster = 4;
@@ -143,7 +143,7 @@ class Generator {
     }
   }
 
-  // A new location; `narrow`: a byte or a half beside the one before.
+  // A new location. `narrow`: a byte or half-word next to the previous location.
   std::uint8_t locate(bool narrow) {
     Location l;
     const std::size_t n = p_.locations.size();
@@ -186,7 +186,7 @@ class Generator {
     return choose_.of({Scope::kCta, Scope::kCta, Scope::kCluster, Scope::kGpu, Scope::kGpu,
                        Scope::kGpu, Scope::kSys});
   }
-  // One that reaches all threads, mostly.
+  // A scope that usually includes all threads.
   Scope wide_scope() {
     return choose_.percent(60) ? choose_.of({Scope::kGpu, Scope::kSys}) : scope();
   }
@@ -247,7 +247,7 @@ class Generator {
 
   Op stray(std::size_t t) {
     if (choose_.percent(30)) return fence();
-    // Of any location that no thread awaits: what is awaited must come.
+    // Any location that no thread awaits: awaited values must arrive.
     const std::uint8_t at =
         static_cast<std::uint8_t>(choose_.below(static_cast<int>(p_.locations.size())));
     if (!reaches(t, p_.locations[at])) return fence();
@@ -277,7 +277,7 @@ class Generator {
     return choose_.below(static_cast<int>(p_.threads[t].ops.size()) + 1);
   }
 
-  // Two threads of one kind of neighbourhood, in any order.
+  // Two threads that satisfy `near`, in any order.
   template <class Near>
   bool pair(std::size_t& a, std::size_t& b, const Near& near) {
     std::vector<std::pair<std::size_t, std::size_t>> all;
@@ -306,7 +306,7 @@ class Generator {
 
   bool room() const { return p_.locations.size() < kMaxLocations; }
 
-  // a writes, perhaps others change what is there, b waits for it.
+  // a writes, other threads may change the value, b waits for it.
   void flag() {
     if (!room()) return;
     std::size_t a = 0, b = 0;
@@ -325,7 +325,7 @@ class Generator {
     } else {
       put(a, position(a), {write});
     }
-    if (choose_.percent(15)) {  // once more
+    if (choose_.percent(15)) {  // a second time
       Op again = choose_.percent(50)
                      ? access(f, true, choose_.of({Sem::kRelease, Sem::kRelaxed, Sem::kVolatile}))
                      : rmw(f);
@@ -380,7 +380,7 @@ class Generator {
     }
   }
 
-  // All add one; some wait for all.
+  // All threads add one; some wait for the total.
   void counter() {
     if (!room()) return;
     const std::uint8_t f = locate(false);
@@ -451,7 +451,7 @@ class Generator {
     }
   }
 
-  // Of two warps of one block: each waits, or one arrives only.
+  // A barrier of two warps of one block: both wait, or one only arrives.
   void named_barrier() {
     std::size_t a = 0, b = 0;
     if (!pair(a, b, [](const Thread& t, const Thread& u) {
@@ -555,7 +555,7 @@ class Generator {
       arrive.sem = choose_.percent(75) ? Sem::kRelease : Sem::kRelaxed;
       arrive.scope = near_scope();
       int at = position(t);
-      if (t == b) {  // before it waits
+      if (t == b) {  // before its wait
         const auto& ops = p_.threads[t].ops;
         const auto w = std::find_if(ops.begin(), ops.end(), [&](const Op& op) {
           return op.kind == Kind::kWait && op.id == id;
@@ -577,7 +577,8 @@ class Generator {
     if (accesses_memory(*it) || it->kind == Kind::kFence) ops.erase(it);
   }
 
-  // A thread does something only where it has read a value that somebody writes, or the first one.
+  // A thread executes operations only if it has read a value that some thread writes, or the
+  // initial value.
   void branch() {
     const std::size_t t = any_thread();
     std::vector<Op>& ops = p_.threads[t].ops;
@@ -607,7 +608,8 @@ class Generator {
     ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(at), op);
   }
 
-  // Every store of data its own value: that two threads write the same is information only.
+  // Each store of data gets its own value, because two writes of the same value are reported only
+  // as information.
   void number_values() {
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
       for (std::size_t i = 0; i < p_.threads[t].ops.size(); ++i) {
@@ -623,7 +625,7 @@ class Generator {
 
   Choices choose_;
   Program p_;
-  int data_ = 0;  // the first locations
+  int data_ = 0;  // number of locations with data, which come first
 };
 
 }  // namespace

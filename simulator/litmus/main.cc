@@ -1,5 +1,5 @@
-// Random litmus programs: the simulated GPU's search for races against the PTX memory model.
-// docs/reference/memory_model.md has its use.
+// Compares the simulated GPU's search for races with the PTX memory model on random litmus
+// programs. docs/reference/memory_model.md describes its use.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -50,7 +50,7 @@ void table(const Tally& t) {
   fmt::print("{} differences that no rule explains\n", t.unexplained());
 }
 
-// A program of a number, or those of a file.
+// Runs the program of a number, or the programs of a file.
 int replay(const std::string& which, int schedule_count, bool ptx) {
   std::vector<Named> all;
   if (std::ifstream in(which); in) {
@@ -63,7 +63,7 @@ int replay(const std::string& which, int schedule_count, bool ptx) {
   Simulator gpu;
   int status = 0;
   const auto seeds = schedules(schedule_count);
-  constexpr std::uint64_t kMostSteps = 3'000'000;  // of one program: seconds
+  constexpr std::uint64_t kMostSteps = 3'000'000;  // for one program: seconds
   for (const Named& n : all) {
     fmt::print("{}", to_text(n.program, n.name));
     if (ptx) fmt::print("{}", to_ptx({&n.program, 1}).text);
@@ -79,7 +79,7 @@ int replay(const std::string& which, int schedule_count, bool ptx) {
                  to_text(n.program.threads[r.other_thread].ops[r.other_op], n.program));
     }
     for (const NamedRules& r : lenient_rules()) {
-      if (r.name.find(' ') != std::string::npos) continue;  // several
+      if (r.name.find(' ') != std::string::npos) continue;  // "several rules"
       const Verdict v = Opinion(n.program, r.rules).verdict();
       if (v != opinion.verdict()) fmt::print("#   by rule {}: {}\n", r.name, name(v));
     }

@@ -18,7 +18,7 @@ const char* name(Verdict v) {
 
 namespace {
 
-// Whether some execution may not come to its end.
+// Whether some execution may not terminate.
 bool may_block(const Program& p) {
   for (const Thread& t : p.threads) {
     for (const Op& op : t.ops) {
@@ -106,7 +106,7 @@ class Explorer {
 
   const Setting setting_;
   const Search search_;
-  const bool whole_;  // looks at what follows a race
+  const bool whole_;  // continues after a race
   bool racy_ = false, free_ = false, stuck_ = false, too_large_ = false;
   std::vector<Race> races_;
   Judgement judgement_;

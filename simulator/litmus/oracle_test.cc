@@ -1,4 +1,4 @@
-// The oracle against verdicts argued by hand, and against a search that looks at every order of
+// Compares the oracle with verdicts derived by hand, and with a search through every order of
 // steps.
 #include "simulator/litmus/oracle.h"
 
@@ -33,7 +33,7 @@ TEST(Oracle, JudgesShapesAsTheManualDoes) {
   }
 }
 
-// Looks at all that follows a race, or stops there: the same verdict.
+// The verdict is the same whether or not the search continues after a race.
 TEST(Oracle, StopsAtARaceWithoutAnotherVerdict) {
   Search everything;
   everything.everything = true;
@@ -41,7 +41,7 @@ TEST(Oracle, StopsAtARaceWithoutAnotherVerdict) {
     EXPECT_EQ(judge(shape.program).verdict, judge(shape.program, everything).verdict) << shape.name;
 }
 
-// Steps that do not touch each other come in one order; verdicts, outcomes and races are those of
+// Only one order of independent steps is examined. Verdicts, outcomes and races must be those of
 // all orders.
 TEST(Oracle, LeavesOutNoExecutionThatDiffers) {
   Search some;
@@ -59,7 +59,7 @@ TEST(Oracle, LeavesOutNoExecutionThatDiffers) {
     ++compared;
     ASSERT_EQ(a.verdict, b.verdict) << to_text(p, std::to_string(number));
     if (a.verdict == Verdict::kInvalid) continue;
-    // The order of a pair may be the other one where nothing orders them.
+    // An unordered pair may be reported in either order.
     const auto either = [](const std::set<Race>& races) {
       std::set<Race> one_way;
       for (Race r : races) {
@@ -121,7 +121,7 @@ P1 1.0.0: await.ld.relaxed.gpu f 1; st.weak y 1; fence.sc.gpu; ld.weak x
 )";
   EXPECT_EQ(verdict(store_buffering), Verdict::kFree);
   EXPECT_EQ(verdict(store_buffering, {.fence_sc = false}),
-            Verdict::kFree);  // the pattern of two fences, too
+            Verdict::kFree);  // includes the pattern of two fences
   const char* const weak_flag = R"(
 litmus fence_sc_without_a_pattern
 x global+0 4
@@ -207,7 +207,7 @@ TEST(Text, NamesTheLineThatItCannotRead) {
   EXPECT_THAT(message("x global+0 4\n"), ::testing::HasSubstr("must come first"));
 }
 
-// Every placement, every space, every kind of operation.
+// Every placement, every space and every kind of operation occurs.
 TEST(Generator, LeavesNothingOut) {
   std::set<Kind> kinds;
   std::set<Sem> sems;

@@ -197,8 +197,8 @@ std::string invalid(const Program& p) {
   for (const Object& o : p.objects) {
     if (!inhabited(o.block)) return "an mbarrier of a block without threads";
   }
-  // Every thread of a block comes to its whole barriers equally often: one that has ended its part
-  // still waits for the others.
+  // Every thread of a block arrives equally often at the block's whole barriers: a thread without
+  // further operations still waits for the others.
   for (const auto& [block, threads] : blocks) {
     const auto whole = [](const Thread& t) {
       return std::count_if(t.ops.begin(), t.ops.end(),

@@ -1,4 +1,4 @@
-// Litmus programs as PTX: a kernel for each, many of them in a module.
+// Prints litmus programs as PTX: one kernel a program, many kernels a module.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct OpName {
   auto operator<=>(const OpName&) const = default;
 };
 
-// A thread's results: 8 bytes for each of its operations, read or not.
+// The size of the results: 8 bytes for each operation of each thread, whether or not it reads.
 inline constexpr std::uint32_t kResultBytes = 8 * kMaxOps * kMaxThreads;
 constexpr std::uint32_t result_offset(int thread, int op) {
   return static_cast<std::uint32_t>(8 * (thread * kMaxOps + op));
 }
 
 struct Module {
-  // Kernels k0, k1, ... with two parameters: an arena of global memory, all zero, and room for
+  // Kernels k0, k1, ... with two parameters: an arena of zeroed global memory, and a buffer for
   // results.
   std::string text;
-  // By kernel, and by line from its first one: whose code stands there.
+  // For each kernel, the operation to which each line belongs, from its first line on.
   struct Lines {
     int first = 0;
     std::vector<std::optional<OpName>> of;

@@ -1,5 +1,4 @@
-// Runs litmus programs on the simulated GPU, in this process, and returns the races that its checks
-// report.
+// Runs litmus programs on the simulated GPU in this process, and returns the reported races.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +15,20 @@ namespace lockstep::litmus {
 
 struct Ran {
   bool race = false;
-  std::set<Race> races;                 // as reported; the order of a pair means nothing
-  std::vector<std::uint64_t> outcomes;  // as Execution::outcome(), of each copy
-  std::string report;                   // the findings, as a user reads them
-  std::string trouble;  // it did not run to its end, or there were findings of other kinds
+  std::set<Race> races;                 // as reported; the order of a pair has no meaning
+  std::vector<std::uint64_t> outcomes;  // of each copy, like Execution::outcome()
+  std::string report;                   // the findings as printed for users
+  std::string trouble;                  // it did not run to its end, or had findings of other kinds
 };
 
 class Simulator {
  public:
   Simulator();
   ~Simulator();
-  // As one module, in place of the one before. Throws std::runtime_error when it is refused.
+  // Loads the programs as one module, which replaces the previous one. Throws std::runtime_error if
+  // it is refused.
   void load(std::span<const Program> programs);
-  // Runs the n-th program of the module. Races do not end it.
+  // Runs the n-th program of the module. Races do not end the run.
   Ran run(std::size_t n, std::uint64_t schedule_seed);
 
  private:

@@ -33,7 +33,7 @@ Section in_memory(Type type, int rows, int columns, Section::Use use) {
   return {type, (bits + 32 * kWarp - 1) / (32 * kWarp), use};
 }
 
-// The types of the matrices of an instruction, in its own order of words.
+// The types of an instruction's matrices, in the order of its words.
 struct Types {
   Type d, a, b, c;
 };
@@ -44,10 +44,10 @@ Types types_of(const isa::Spelling& s) {
   return {m.type, m.source_type, m.third_type, m.fourth_type};
 }
 
-// How a matrix of a warpgroup lies in shared memory.
+// The layout of a warpgroup's matrix in shared memory.
 struct Layout {
   int swizzle = 32;     // bytes, 0: none
-  bool across = false;  // a column is contiguous instead of a row
+  bool across = false;  // columns are contiguous instead of rows
 };
 
 class Writer {
@@ -90,7 +90,7 @@ class Writer {
   const std::vector<OperandRule>& rules() const { return *example_.operands; }
   void line(const std::string& s) { text_ += s + "\n"; }
 
-  // x2: the address of the tile's section, or of this lane's part of it.
+  // Computes in x2 the address of the tile's section, or of this lane's part of it.
   void address(const std::vector<Section>& sections, const std::string& base, bool of_lane) {
     const int before = words_of(sections, lanes_) - lanes_ * sections.back().words;
     line("add.u64 x2, " + base + ", " + text(4 * before) + ";");
@@ -99,7 +99,7 @@ class Writer {
 
   int first(std::size_t n) const { return isa::first_register(rules(), m_, n); }
 
-  // Registers of operand `n` from a new section, or to one.
+  // Loads the registers of operand `n` from a new section, or stores them to one.
   void fill(std::size_t n, Type element, Section::Use use) {
     const Type type = isa::operand_type(rules()[n], m_);
     const int count = std::max(1, isa::vector_length(rules()[n], m_));
@@ -139,8 +139,8 @@ class Writer {
     drain(0);
   }
 
-  // The instruction with its address in d<8n> and, where it takes one, its stride in the register
-  // of the last operand.
+  // The leading dimension. The instruction has its address in d<8n> and its stride, if any, in the
+  // register of the last operand.
   int leading(Type type, int rows, int columns, bool by_columns) const {
     // A stride is a multiple of 16 bytes.
     const int least = 128 / isa::bits_of(type);
@@ -189,7 +189,7 @@ class Writer {
     line(example_.text);
   }
 
-  // A, B and C from memory, and the registers of D.
+  // Loads A, B and C from memory and stores the registers of D.
   void multiply_in_memory() {
     const Types t = types_of(example_.spelling);
     const char* const names[] = {"", "a", "b", "c"};
@@ -214,7 +214,7 @@ class Writer {
     drain(0);
   }
 
-  // ldmatrix and stmatrix: 512 bytes of shared memory, and for each lane a row of them.
+  // ldmatrix and stmatrix: 512 bytes of shared memory; each lane addresses a row of them.
   void through_shared() {
     shared_ = 512 * kThreadsABlock / kWarp;
     const bool loads = opcode_ == Opcode::k_ldmatrix;
@@ -226,7 +226,7 @@ class Writer {
         "[x4], {y4, y5, y6, y7};");
     inputs_.push_back({Type::kB32, 1, Section::Use::kAny});
     address(inputs_, "x0", true);
-    // Stores go to rows of their own: the lane's number with some bits turned over, the same for
+    // Each lane stores to its own row: the lane's number with some bits inverted, the same bits for
     // the whole tile.
     line("ld.global.b32 y4, [x2];");
     if (!loads) line("shfl.sync.idx.b32 y4, y4, 0, 31, 0xffffffff;\nxor.b32 y4, y4, y1;");
@@ -245,8 +245,8 @@ class Writer {
     line("ld.shared.v4.b32 {y4, y5, y6, y7}, [x4];\nst.global.v4.b32 [x2], {y4, y5, y6, y7};");
   }
 
-  // A matrix of `rows` by `columns` elements in shared memory from `shared_` on, filled from a new
-  // section; its descriptor in register `name`.
+  // Creates a matrix of `rows` by `columns` elements in shared memory at `shared_`, loaded from a
+  // new section, and its descriptor in register `name`.
   void describe(const std::string& name, Type type, int rows, int columns, bool across,
                 int swizzle) {
     const int lines = across ? columns : rows,
@@ -309,7 +309,8 @@ class Writer {
   std::vector<Section> inputs_, outputs_;
 };
 
-// Of a warpgroup's shapes, all for one form of each kind of unit, and a few for the others.
+// All shapes of a warpgroup for one form of each kind of unit, and a few shapes for the other
+// forms.
 bool is_chosen_shape(const isa::Example& e) {
   const Modifiers& m = e.spelling.modifiers;
   const bool common = e.spelling.form->row->opcode == Opcode::k_wgmma_mma_async &&
@@ -328,7 +329,7 @@ bool is_recorded(const isa::Example& e) {
   if (category != isa::Category::kMatrix && category != isa::Category::kMatrixLoadStore)
     return false;
   if (e.spelling.form->row->sm > 90 || e.spelling.form->row->suffix != 0) return false;
-  // Where a matrix of wmma lies makes no difference to its layout.
+  // The state space of a wmma matrix does not affect its layout.
   if (op == Opcode::k_wmma_load || op == Opcode::k_wmma_store)
     return e.spelling.modifiers.space == isa::Space::kGlobal && e.operands->size() == 3;
   return true;
@@ -368,12 +369,12 @@ std::vector<MatrixForm> matrix_forms() {
       isa::Example e = example;
       std::string name = e.text;
       if (layout.across) {
-        // The last two operands, or the last where A is in registers.
+        // The last two operands, or the last one if A is in registers.
         const bool both = e.spelling.form->row->variant == 0;
         e.text.replace(e.text.size() - (both ? 5 : 2), both ? 4 : 1, both ? "1, 1" : "1");
       }
       if (layout.swizzle != 32 || layout.across) name = e.text + " swizzle " + text(layout.swizzle);
-      // Which lanes' metadata count.
+      // The lanes whose metadata are used.
       const int selectors = example.spelling.form->row->opcode == Opcode::k_mma_sp
                                 ? isa::sparsity_selectors(example.spelling.modifiers)
                                 : 1;

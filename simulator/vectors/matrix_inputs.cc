@@ -1,4 +1,4 @@
-// Which values the recorded matrix kernels are given.
+// The input values of the recorded matrix kernels.
 #include <algorithm>
 
 #include "simulator/splitmix64.h"
@@ -9,16 +9,16 @@ namespace {
 
 using isa::Type;
 
-// What a tile's numbers are like, by the tile's number.
+// The kind of numbers in a tile, by the tile's number.
 enum class Range : int {
   kAll,         // any finite number
   kNearOne,     // exponents around zero
-  kTiny,        // subnormal, and the smallest normal ones
+  kTiny,        // subnormal, and the smallest normal numbers
   kCancelling,  // zeros, and few magnitudes of either sign
-  kSpecial,     // NaNs and infinities among the others
+  kSpecial,     // NaNs and infinities among other numbers
   kHuge,        // up to overflow
-  kSpread,      // a few exponents as far apart as the unit keeps bits
-  kSparse,      // most are zero
+  kSpread,      // a few exponents, as far apart as the number of bits that the unit keeps
+  kSparse,      // mostly zeros
   kCount,
 };
 
@@ -26,7 +26,7 @@ struct Format {
   int fraction_bits = 0, exponent_bits = 0;
   bool has_infinity = true;
 };
-// Exponent bits 0: integers, or bits.
+// Exponent bits 0: integers or bits.
 Format format_of(Type t) {
   switch (t) {
     case Type::kF16: return {10, 5};
@@ -76,7 +76,7 @@ std::uint64_t number(const Format& f, Range range, bool accumulator, std::uint64
       exponent = near(8, 4);
   }
   if (!f.has_infinity && exponent == top && range != Range::kSpecial && fraction == fraction_mask)
-    fraction = 0;  // the one NaN of e4m3
+    fraction = 0;  // the only NaN of e4m3
   return sign << (f.fraction_bits + f.exponent_bits) | exponent << f.fraction_bits | fraction;
 }
 
@@ -86,15 +86,15 @@ std::uint64_t integer(Type type, Range range, std::uint64_t r) {
                       top = std::uint64_t{1} << (bits - 1);
   switch (range) {
     case Range::kTiny: return ((r & 3) - 1) & mask;
-    case Range::kHuge: return ((r >> 8 & 1 ? top : top - 1) + (r & 1)) & mask;  // the ends
+    case Range::kHuge: return ((r >> 8 & 1 ? top : top - 1) + (r & 1)) & mask;  // both ends
     case Range::kSparse: return r >> 8 & 7 ? 0 : r >> 16 & mask;
     case Range::kSpread: return (r >> 8 & 1 ? r >> 16 : r >> 40 | top) & mask;
     default: return r >> 16 & mask;
   }
 }
 
-// Four bits for every four columns of a sparse row: two of them, in order (PTX ISA 9.7.14.6.1); for
-// tf32 one of two.
+// Four bits for each four columns of a sparse row, which select two of them in order (PTX ISA
+// 9.7.14.6.1); for tf32, one of two.
 std::uint32_t metadata(Type type, std::uint64_t r) {
   constexpr std::uint32_t kPairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
   std::uint32_t word = 0;

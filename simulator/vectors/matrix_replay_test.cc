@@ -1,5 +1,5 @@
-// Runs every recorded matrix form on the simulated GPU: every tile's result is silicon's, bit for
-// bit.
+// Runs every recorded matrix form on the simulated GPU. Every tile's result must equal silicon's,
+// bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,7 @@ std::string recording_path;
 constexpr std::size_t kPerModule = 100;
 constexpr std::size_t kDigest = 4;  // bytes a tile
 
-// Of most forms' inputs another form has the same, and often the next one: they are made once for
-// both.
+// Caches the inputs: most forms have the same inputs as another form, often the next.
 const std::vector<std::uint32_t>& inputs_of(const MatrixForm& form) {
   static MatrixForm of;
   static std::vector<std::uint32_t> inputs;
@@ -92,12 +91,12 @@ TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
   for (std::size_t begin = 0; begin < forms.size(); begin += kPerModule) {
     const auto part = std::span(forms).subspan(begin, std::min(kPerModule, forms.size() - begin));
     engine::testing::Machine gpu;
-    gpu.config.checks =
-        check::kNoChecks;  // kernels and buffers are the recorder's; what counts is results
+    gpu.config.checks = check::kNoChecks;  // the kernels and buffers are the recorder's, so only
+                                           // results are compared
     gpu.load_text(matrix_module(part));
     for (const MatrixForm& form : part) {
       const auto it = recording.forms.find(form.name);
-      if (it == recording.forms.end()) continue;  // the other test says so
+      if (it == recording.forms.end()) continue;  // the other test reports this
       const std::vector<std::uint32_t>& inputs = inputs_of(form);
       EXPECT_EQ(it->second.inputs, digest(std::span<const std::uint32_t>(inputs)))
           << form.name << " is recorded on other tiles";
@@ -111,7 +110,7 @@ TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
   EXPECT_EQ(compared, forms.size());
 }
 
-// The comparison must be able to fail: one bit of one tile is enough.
+// The comparison must detect a difference of one bit of one tile.
 TEST(MatrixReplay, ADifferenceOfOneBitIsSeen) {
   const MatrixForm form = matrix_forms().front();
   std::vector<std::uint32_t> output(static_cast<std::size_t>(form.tiles * form.output_words()), 7);

@@ -1,12 +1,12 @@
-// Compares the simulated matrix units with dot products that others recorded on GPUs and published.
+// Compares the simulated matrix units with published dot products that others recorded on GPUs.
 //
 //   published FOLDER
 //
-// FOLDER/GPU/TYPE/ has text files, a row a product: a_GPU_TYPE.txt and b_GPU_TYPE.txt one row of A
-// and one column of B as hexadecimal bits of binary32, c_GPU_fp32.txt the addend and
-// d_GPU_fp32.txt, d_GPU_fp16.txt the result as binary digits of binary32. That is how Khattak and
-// Mikaitis publish theirs (docs/reference/matrix.md). Prints a line for each file of results, and
-// fails when a product differs or there is none.
+// FOLDER/GPU/TYPE/ has text files with one row a product. a_GPU_TYPE.txt and b_GPU_TYPE.txt contain
+// a row of A and a column of B as hexadecimal bits of binary32. c_GPU_fp32.txt contains the addend,
+// and d_GPU_fp32.txt and d_GPU_fp16.txt the result, as binary digits of binary32. This is the
+// format of Khattak and Mikaitis (docs/reference/matrix.md). Prints a line for each file of
+// results. Fails if a product differs or there are no products.
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -43,7 +43,7 @@ constexpr Encoding kEncodings[] = {{"fp16", Type::kF16, 5, 10, 0},
                                    {"E4M3", Type::kE4M3, 4, 3, 0},
                                    {"E5M2", Type::kE5M2, 5, 2, 0}};
 
-// A binary32 as an element of the type, to the nearest with ties to even; all factors are exact.
+// Converts a binary32 to the type, to nearest with ties to even. All factors are exact.
 std::uint64_t encoded(std::uint32_t bits, const Encoding& e) {
   const auto value = static_cast<double>(std::bit_cast<float>(bits));
   const int bias = (1 << (e.exponent_bits - 1)) - 1;
@@ -54,7 +54,7 @@ std::uint64_t encoded(std::uint32_t bits, const Encoding& e) {
     int exponent = std::max(std::ilogb(magnitude), 1 - bias);
     const auto digits = static_cast<std::uint64_t>(
         std::nearbyint(std::ldexp(magnitude, e.fraction_bits - exponent)));
-    // A carry goes on into the exponent; a subnormal has none.
+    // A carry increments the exponent; a subnormal number has none.
     rest = (static_cast<std::uint64_t>(exponent + bias - 1) << e.fraction_bits) + digits;
   }
   return (sign | rest) << e.in_bits;
@@ -76,8 +76,8 @@ std::vector<std::vector<std::uint32_t>> rows_of(const fs::path& file, int base) 
   return rows;
 }
 
-// Of fp8 to f32, Hopper's rows are those of wgmma, which keeps 13 fraction bits, without the
-// addend.
+// Whether the rows are wgmma's. Hopper's rows of fp8 to f32 are: wgmma keeps 13 fraction bits,
+// without the addend.
 bool is_of_warpgroup(const Gpu& gpu, const Encoding& e, bool half) {
   return gpu.compute_capability == 90 && !half && (e.type == Type::kE4M3 || e.type == Type::kE5M2);
 }

@@ -1,16 +1,16 @@
-// Executes every form of the table on the GPU of this machine and writes what came out.
+// Executes every form of the table on this machine's GPU and writes the results.
 //
 //   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING]
 //     [--write-modules=DIRECTORY [--target=sm_NN]] [OUTPUT]
 //
-// The recording goes to golden/instructions/. With --matrices it is that of the matrix
-// instructions; --whole: the output of the first tiles as it is besides, to find out about a
-// difference. --keep: what that recording has of instructions stays, and those alone are executed
-// that it lacks. Without --ptxas the driver compiles. With --write-modules nothing runs: the PTX of
-// all modules is written there instead.
+// Recordings are stored in golden/instructions/. --matrices records the matrix instructions;
+// --whole additionally writes the unmodified output of the first tiles, for investigating a
+// difference. --keep keeps the results of an existing recording and executes only instructions that
+// it lacks. Without --ptxas the driver compiles. --write-modules runs nothing and writes the PTX of
+// all modules instead.
 //
-// The instructions are those that the GPU's compute capability has: 9.0, or one of Blackwell's,
-// 10.0, 10.3, 11.0 and 12.0. The matrix instructions are those of 9.0 alone.
+// Executes the instructions of the GPU's compute capability: 9.0, or one of Blackwell's: 10.0,
+// 10.3, 11.0 and 12.0. The matrix instructions are recorded for 9.0 only.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -36,9 +36,9 @@ using lockstep::vectors::MatrixForm;
 using lockstep::vectors::VectorForm;
 using lockstep::vectors::VectorTarget;
 
-// Kernels a module: compilation takes more than proportional time beyond.
+// Kernels a module. With more kernels, the compilation time grows faster than their number.
 constexpr std::size_t kPerModule = 200;
-// Words of a form's output that --whole keeps.
+// Words of a form's output that --whole writes.
 constexpr std::size_t kWholeWords = 4096;
 
 void must(cudaError_t error, const std::string& what) {
@@ -53,7 +53,7 @@ cudaDeviceProp properties_of_device() {
   return p;
 }
 
-// What this GPU's instructions are compiled for.
+// The compilation target for this GPU's instructions.
 VectorTarget target_of_device(bool matrices) {
   const cudaDeviceProp p = properties_of_device();
   const int number = 10 * p.major + p.minor;
@@ -130,7 +130,7 @@ std::string architecture_of(std::span<const MatrixForm>, VectorTarget) {
   return MatrixForm::kArchitecture;
 }
 
-// Forms in modules; each module is compiled by itself.
+// Visits the forms in groups of a module, which are compiled separately.
 template <class Form, class Visit>
 void each_module(const std::vector<Form>& forms, const Visit& visit) {
   for (std::size_t i = 0; i < forms.size(); i += kPerModule)
@@ -144,8 +144,8 @@ void write_modules(const std::vector<Form>& forms, VectorTarget target, const st
   });
 }
 
-// `run_form`: what executes one form of a library and returns its results. `recording`: what there
-// is already.
+// `run_form` executes one form of a library and returns its results. `recording` contains the
+// existing results.
 template <class Form, class RunForm>
 void record(const std::vector<Form>& forms, const std::string& ptxas, const std::string& output,
             VectorTarget target, lockstep::vectors::Recording recording, const RunForm& run_form) {
@@ -209,7 +209,7 @@ int main(int argc, char** argv) {
   }
   std::vector<VectorForm> forms;
   lockstep::vectors::Recording before;
-  // A recording that is kept is of 9.0, and where it has everything no GPU is needed.
+  // A kept recording is for 9.0. If it is complete, no GPU is needed.
   const VectorTarget target = kept.empty() ? target_of_device(matrices) : VectorTarget();
   if (!matrices) forms = lockstep::vectors::vector_forms(target);
   if (!kept.empty()) {
@@ -223,14 +223,14 @@ int main(int argc, char** argv) {
       if (known) before.forms.insert(*it);
       return known;
     });
-    if (forms.empty()) {  // nothing to execute: no GPU is needed
+    if (forms.empty()) {  // nothing to execute, so no GPU is needed
       lockstep::vectors::write_recording(output, before);
       std::printf("%zu forms kept\n", before.forms.size());
       return 0;
     }
   }
   void *in = nullptr, *out = nullptr;
-  constexpr std::size_t kBytes = 8u << 20;  // more than any form takes
+  constexpr std::size_t kBytes = 8u << 20;  // more than any form needs
   must(cudaMalloc(&in, kBytes), "no memory");
   must(cudaMalloc(&out, kBytes), "no memory");
   if (matrices) {

@@ -11,7 +11,7 @@ namespace lockstep::vectors {
 namespace {
 
 constexpr char kMagic[] = "lockstep instruction vectors 1\n";
-constexpr std::uint64_t kMax = 256u << 20;  // bytes, unpacked: no recording comes near
+constexpr std::uint64_t kMax = 256u << 20;  // uncompressed bytes, far more than any recording has
 
 template <class T>
 void put(std::string& out, T v) {

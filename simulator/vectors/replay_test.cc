@@ -1,5 +1,5 @@
-// Runs every recorded form on the simulated GPU: the results are silicon's, bit for bit, or within
-// the documented bound where the instruction is approximate.
+// Runs every recorded form on the simulated GPU. The results must equal silicon's bit for bit, or
+// be within the documented bound if the instruction is approximate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace {
 
 std::string recording_path;
 
-// Kernels a module; a module must be loaded before any of them runs.
+// Kernels a module; a module is loaded as a whole before any kernel runs.
 constexpr std::size_t kPerModule = 200;
-// Forms that are reported in full when they differ.
+// Forms whose differences are reported in full.
 constexpr int kReported = 40;
 
-// Where the simulated GPU follows the manual and silicon, with the code that ptxas 13.0 makes for
-// it, does not (docs/journal/silicon.md): packed additions to shared memory of .f16x2 and .bf16x2
-// add the lower half alone, whatever their order and scope.
+// Forms for which the simulated GPU follows the manual and silicon does not, with ptxas 13.0's code
+// (docs/journal/silicon.md): packed additions of .f16x2 and .bf16x2 to shared memory add only the
+// lower half, for every order and scope.
 bool is_known_to_differ(const std::string& form) {
   const auto contains = [&](std::string_view part) { return form.find(part) != std::string::npos; };
   return (form.starts_with("atom.") || form.starts_with("red.")) && contains(".shared") &&
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> execute(engine::testing::Machine& gpu, const VectorFo
   return words;
 }
 
-// What differs in one form, empty when nothing does.
+// A description of a form's differences; empty if there are none.
 std::string differences(const VectorForm& form, const std::vector<std::uint64_t>& inputs,
                         std::span<const std::uint64_t> recorded,
                         std::span<const std::uint64_t> got) {
@@ -98,7 +98,7 @@ TEST(Replay, EveryFormIsRecordedOnTheInputsItHasNow) {
   EXPECT_GT(forms.size(), 4800u);
 }
 
-// Rows that forms are recorded of: of approximate instructions or of the others.
+// The rows of the recorded forms, either of approximate instructions or of the others.
 std::vector<const isa::FormRow*> recorded_rows(bool approximate) {
   std::vector<const isa::FormRow*> rows;
   for (const VectorForm& f : vector_forms()) {
@@ -122,12 +122,12 @@ TEST(Replay, TheSimulatedGpuGivesWhatSiliconGave) {
         forms.begin() + static_cast<std::ptrdiff_t>(begin),
         forms.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kPerModule, forms.size())));
     engine::testing::Machine gpu;
-    gpu.config.checks =
-        check::kNoChecks;  // kernels and buffers are the recorder's; what counts is results
+    gpu.config.checks = check::kNoChecks;  // the kernels and buffers are the recorder's, so only
+                                           // results are compared
     gpu.load_text(module_text(part));
     for (const VectorForm& form : part) {
       const auto it = recording.forms.find(form.name);
-      if (it == recording.forms.end()) continue;  // the other test says so
+      if (it == recording.forms.end()) continue;  // the other test reports this
       const auto inputs = inputs_of(form);
       const std::string text =
           differences(form, inputs, unpack(form, it->second.results), execute(gpu, form, inputs));
@@ -144,7 +144,7 @@ TEST(Replay, TheSimulatedGpuGivesWhatSiliconGave) {
   EXPECT_EQ(differing, 0) << "forms of " << recording.device;
 }
 
-// The comparison must be able to fail: one bit of one result of an exact form is enough.
+// The comparison must detect a difference of one bit of one result of an exact form.
 TEST(Replay, ADifferenceOfOneBitIsSeen) {
   const Recording recording = read_recording(recording_path);
   for (const VectorForm& form : vector_forms()) {

@@ -31,14 +31,14 @@ double value_of(std::uint64_t bits, Format f) {
   return negative ? -v : v;
 }
 
-// The last place of a number.
+// The unit in the last place of a number.
 double ulp(double v, Format f) {
   const int bias = (1 << (f.exponent_bits - 1)) - 1;
   const int exponent = v == 0 ? 1 - bias : std::max(std::ilogb(v), 1 - bias);
   return std::ldexp(1.0, exponent - f.fraction_bits);
 }
 
-// The documented error of an approximate instruction whose result is `result`.
+// The documented error bound of an approximate instruction with result `result`.
 double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, double result, Format f,
              std::size_t element) {
   const double magnitude = std::fabs(result);
@@ -65,7 +65,7 @@ double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, doub
       const double x = std::fabs(value_of(operand & 0xffffffff, f));
       return x <= 2 * M_PI     ? std::exp2(-20.5)
              : x <= 100 * M_PI ? std::exp2(-14.7)
-                               : 2;  // beyond, the manual promises nothing
+                               : 2;  // beyond, the manual promises no bound
     }
     default: return 0;
   }
@@ -73,7 +73,7 @@ double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, doub
 
 bool is_nan64(std::uint64_t v) { return (v & 0x7fffffffffffffff) > 0x7ff0000000000000; }
 
-// f64 addition and multiplication hand on a NaN operand, quieted; of two, ptxas may order either
+// f64 addition and multiplication return a NaN operand, quieted. Of two NaNs, ptxas may put either
 // first.
 bool hands_on_a_nan(const VectorForm& form, std::span<const std::uint64_t> inputs,
                     std::uint64_t recorded) {
@@ -93,7 +93,7 @@ bool elements_agree(const VectorForm& form, std::span<const std::uint64_t> input
   if (recorded == got) return true;
   const double a = value_of(recorded, f), b = value_of(got, f);
   if (std::isnan(a) || std::isnan(b) || std::isinf(a) || std::isinf(b)) return false;
-  // ex2 of f16: silicon may be a whole last place off among subnormals, down to zero.
+  // ex2 of f16: silicon may be wrong by a whole ulp for subnormal results, down to zero.
   const double smallest = std::ldexp(1.0, 2 - (1 << (f.exponent_bits - 1)));
   const double subnormal = f.fraction_bits == 10 && std::fabs(b) < smallest ? ulp(b, f) / 2 : 0;
   return std::fabs(a - b) <= bound(form, inputs, a, f, element) + ulp(b, f) / 2 + subnormal;

@@ -30,13 +30,13 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// Loads through a path that need not see what the kernel itself has written.
+// Loads that need not observe the kernel's own writes.
 bool reads_only_inputs(const isa::Spelling& s) {
   return s.modifiers.non_coherent || s.form->row->opcode == Opcode::k_ldu;
 }
 
-// A memory operation in memory that every thread has 32 bytes of. Loads and stores of .b128 only
-// move bits (load_store_test has them): they came after the recording.
+// Whether a memory operation accesses the 32 bytes that each thread has. Loads and stores of .b128
+// are excluded: they only move bits (see load_store_test) and are newer than the recording.
 bool reaches_its_own_bytes(const isa::Spelling& s) {
   const Opcode op = s.form->row->opcode;
   if (s.modifiers.type == Type::kB128 &&
@@ -52,7 +52,7 @@ bool reaches_its_own_bytes(const isa::Spelling& s) {
   }
 }
 
-// Memory operations by the plainest spelling: no hint, no order, no scope.
+// Whether the spelling of a memory operation has no hint, order or scope.
 bool is_plain(const isa::Spelling& s) {
   const Modifiers& m = s.modifiers;
   return !contains(s.text, "::") && !contains(s.text, ".weak") &&
@@ -61,7 +61,7 @@ bool is_plain(const isa::Spelling& s) {
          m.space != Space::kSharedCluster;
 }
 
-// A barrier that reduces a predicate over the block.
+// Whether the instruction is a barrier that reduces a predicate over the block.
 bool reduces_at_a_barrier(const isa::Spelling& s) {
   const Opcode op = s.form->row->opcode;
   return isa::category_of(op) == isa::Category::kBarrier && contains(s.text, ".red.");
@@ -71,8 +71,8 @@ bool exists(const isa::Example& e, VectorTarget target) {
   return isa::exists_on(*e.spelling.form->row, target.number, target.suffix);
 }
 
-// Scalar video instructions that ptxas 13.0 puts together from others so that a GPU gives something
-// else than the manual (docs/journal/silicon.md).
+// Scalar video instructions that ptxas 13.0 composes of other instructions, with results that
+// differ from the manual (docs/journal/silicon.md).
 bool is_not_as_the_manual_says(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   const char last = e.spelling.form->first_word.back();
@@ -83,8 +83,8 @@ bool is_not_as_the_manual_says(const isa::Example& e) {
          contains(e.text, " r0.h1,");
 }
 
-// Bytes from and to a register of 16 bits only move bits (move_test has them): they came after the
-// recording.
+// Moves of bytes from and to a 16-bit register. They only move bits (see move_test) and are newer
+// than the recording.
 bool moves_two_bytes(const isa::Spelling& s) {
   return s.form->row->opcode == Opcode::k_mov && s.form->row->variant != 0 &&
          s.modifiers.type == Type::kB16;
@@ -98,8 +98,8 @@ bool belongs(const isa::Example& e) {
   return isa::computes(isa::category_of(op)) || is_exchange(op) || reduces_at_a_barrier(e.spelling);
 }
 
-// Memory operations whose spelling has a hint, an order or a scope compute what the plain ones do.
-// Of every row a few, from its beginning to its end, show that they do.
+// Memory operations with a hint, an order or a scope have the same results as the plain ones. A few
+// of every row, from its beginning to its end, are recorded to show this.
 constexpr std::size_t kHintedPerRow = 4;
 
 std::vector<const isa::Example*> hinted_representatives(const std::vector<isa::Example>& examples,
@@ -127,7 +127,7 @@ bool reads_carry(const Modifiers& m, Opcode op) {
 
 int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
 
-// Collects the text before and after the instruction while the operands are looked at one by one.
+// Collects the text before and after the instruction while the operands are visited one by one.
 class KernelWriter {
  public:
   explicit KernelWriter(const isa::Example& example)
@@ -196,7 +196,7 @@ class KernelWriter {
                      ", 0f3f800000;\n";
           break;
         }
-        if (reduces_at_a_barrier(example_.spelling)) {  // which barrier, and how many threads
+        if (reduces_at_a_barrier(example_.spelling)) {  // the barrier and the number of threads
           before_ += "mov.b32 " + isa::register_for(type, n) + ", " +
                      std::to_string(rule.name == "a" ? 3 : kBlock) + ";\n";
           break;
@@ -216,7 +216,7 @@ class KernelWriter {
     }
   }
 
-  // Loads the next input word; the register that has it.
+  // Loads the next input word. Returns its register.
   std::string input(const Word& word) {
     before_ += "ld.global.b64 x2, [x0+" + std::to_string(8 * inputs_.size()) + "];\n";
     inputs_.push_back(word);
@@ -265,11 +265,11 @@ class KernelWriter {
         output({Word::Kind::kRegister, type, 8, position}, "x5");
         return;
     }
-    // A register of 16 bits is the least there is, and its upper half is part of the result.
+    // A register has at least 16 bits, and its upper half is part of the result.
     output({Word::Kind::kRegister, type, bytes == 1 ? 2 : bytes, position}, "x4");
   }
 
-  // The thread's own 32 bytes of global or shared memory, or its inputs where they lie.
+  // Uses the thread's own 32 bytes of global or shared memory, or its input in place.
   void memory(Type type, int n, int position) {
     const Modifiers& m = example_.spelling.modifiers;
     const int words = (isa::size_of(type) * m.vector + 7) / 8;
@@ -303,7 +303,7 @@ class KernelWriter {
   std::vector<Word> inputs_, outputs_;
 };
 
-// lop3's table is part of the instruction: each operand alone, majority, selection, sum.
+// lop3's table is part of the instruction: each operand by itself, majority, selection, sum.
 constexpr const char* kTables[] = {"0xEA", "0x96", "0xE8", "0xCA", "0xF0", "0xCC", "0xAA", "0x1B"};
 
 }  // namespace

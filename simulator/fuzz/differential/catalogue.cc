@@ -169,8 +169,7 @@ std::string_view not_on_silicon_because(const isa::FormRow& row) {
     case Opcode::k_rsqrt: return "approximate: the manual gives an error bound";
     default: break;
   }
-  // An H200 ends the kernel of an ordinary launch, without clusters, with an illegal instruction
-  // (docs/journal/ptxas.md).
+  // On an H200 it is an illegal instruction in a launch without clusters (docs/journal/ptxas.md).
   if (row.syntax.starts_with("cp.async.bulk.shared::cluster.shared::cta"))
     return "is an illegal instruction in a launch without clusters";
   if (row.syntax.find(".approx") != std::string_view::npos ||
@@ -185,13 +184,13 @@ bool exact_on_silicon(const isa::Example& e) {
   const isa::FormRow& row = *e.spelling.form->row;
   const isa::Modifiers& m = e.spelling.modifiers;
   if (!not_on_silicon_because(row).empty()) return false;
-  // Without a rounding, ptxas may fuse a product and a sum.
+  // Without a rounding modifier, ptxas may fuse a product and a sum.
   const bool floating = m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 ||
                         m.type == Type::kF16x2 || m.type == Type::kBF16 || m.type == Type::kBF16x2;
   if (floating && m.rounding == isa::Rounding::kNone &&
       (row.opcode == Opcode::k_add || row.opcode == Opcode::k_sub || row.opcode == Opcode::k_mul))
     return false;
-  // An H100 adds the lower half only (docs/journal/silicon.md).
+  // An H100 adds only the lower half (docs/journal/silicon.md).
   if ((row.opcode == Opcode::k_atom || row.opcode == Opcode::k_red) &&
       (m.type == Type::kF16x2 || m.type == Type::kBF16x2) &&
       (m.space == isa::Space::kShared || m.space == isa::Space::kSharedCluster))
@@ -204,8 +203,8 @@ const Catalogue& Catalogue::get() {
   return catalogue;
 }
 
-// Plain memory operations that other parts of the generator ask for by name, whether or not they
-// are among the examples.
+// Plain memory operations, which other parts of the generator need by name, whether or not they are
+// among the examples.
 bool is_plain(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   const Opcode o = e.spelling.form->row->opcode;

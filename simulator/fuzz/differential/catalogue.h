@@ -1,5 +1,5 @@
-// The table of instruction forms as the generator sees it: which row stands where in a program, and
-// which cannot.
+// The generator's view of the table of instruction forms: the place of each row in a program, and
+// the rows that cannot occur in one.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace lockstep::fuzz::differential {
 
-// How a row comes into a program.
+// The kind of place that a row has in a program.
 enum class Place : std::uint8_t {
   kCompute,  // reads registers, writes registers
-  kCarry,    // likewise, with the carry
+  kCarry,    // the same, with the carry
   kWarp,     // exchanges values within the warp
   kLoad,
   kStore,
   kAtomic,   // atom, red
-  kBarrier,  // barriers of the block that give a value, or none
-  kText,     // what needs instructions around it (text.cc)
-  kControl,  // branches, calls: wherever there are any
+  kBarrier,  // barriers of the block, with or without a result
+  kText,     // requires other instructions around it (text.cc)
+  kControl,  // branches and calls, which every program has
   kNever,
 };
 
@@ -28,9 +28,8 @@ struct Row {
   const isa::FormRow* form = nullptr;
   int first = 0, last = 0;  // examples
   Place place = Place::kNever;
-  std::string_view never;  // why it cannot stand in a program, with kNever
-  std::string_view
-      not_on_silicon;  // why results are not compared with a GPU's; empty when they are
+  std::string_view never;           // with kNever: why it cannot occur in a program
+  std::string_view not_on_silicon;  // why results are not compared with a GPU's; empty if they are
 };
 
 class Catalogue {
@@ -40,8 +39,8 @@ class Catalogue {
   const std::vector<Row>& rows() const { return rows_; }
   const isa::Example& example(int i) const { return examples_[static_cast<std::size_t>(i)]; }
   int row_of(int example) const { return row_of_[static_cast<std::size_t>(example)]; }
-  // The example of an opcode as spelled, with as many operands; ends the program when there is
-  // none. `variant` distinguishes moves to and from vectors.
+  // The example of an opcode with this spelling and number of operands. Terminates the program if
+  // there is none. `variant` distinguishes moves to and from vectors.
   int find(std::string_view opcode, std::size_t operands, int variant) const;
   std::string name(int row) const;  // "add{.rnd}{.ftz}{.sat}.f32 d, a, b"
   std::vector<int> rows_of(isa::Opcode opcode) const;
@@ -53,8 +52,8 @@ class Catalogue {
   std::vector<Row> rows_;
 };
 
-// An example that may be in a program whose results a GPU must give too: what it computes follows
-// from the manual, bit for bit, whatever ptxas makes of it.
+// Whether an example may occur in a program whose results are compared with a GPU: the manual must
+// define its result, bit for bit, whatever ptxas optimises.
 bool exact_on_silicon(const isa::Example& e);
 
 }  // namespace lockstep::fuzz::differential

@@ -1,5 +1,5 @@
-// Makes random programs: free of races and of undefined behaviour, with every row of the table of
-// instruction forms that can stand in one.
+// Generates random programs without races and undefined behaviour. Every row of the table of
+// instruction forms that can occur in a program does so.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@ namespace lockstep::fuzz::differential {
 
 struct Recipe {
   std::uint64_t seed = 0;
-  int row = -1;          // a row that the program shall hold, if it can
-  bool silicon = false;  // only what a GPU of compute capability 9.0 must compute bit for bit
+  int row = -1;          // a row that the program should contain, if possible
+  bool silicon = false;  // only instructions with a defined result on a GPU of compute
+                         // capability 9.0, bit for bit
 
-  // A recipe as one number, for replays: the row in bits 48 and up.
+  // Encodes a recipe as one number, for replays: the row is in bits 48 and up.
   std::uint64_t number() const {
     return (static_cast<std::uint64_t>(row + 1) << 48) |
            (static_cast<std::uint64_t>(silicon) << 47) | (seed & 0x7fffffffffff);
@@ -23,13 +24,13 @@ struct Recipe {
   }
 };
 
-// The same program for the same recipe, always.
+// Always returns the same program for the same recipe.
 Program generate(const Recipe& recipe);
 
-// Rows of the table that the program holds, each once, in order.
+// The rows of the table in the program, each once, in order.
 std::vector<int> rows_of(const Program& program);
 
-// Statements and instructions of units, for reports and the reducer.
+// The number of statements and of their instructions, for reports and the reducer.
 std::size_t size_of(const Program& program);
 
 }  // namespace lockstep::fuzz::differential

@@ -86,7 +86,7 @@ void make_nan_canonical(Register r, Type type, std::vector<Instruction>& to) {
   };
   switch (type) {
     case Type::kF32: single(r); break;
-    case Type::kTF32:  // the bits below its fraction mean nothing
+    case Type::kTF32:  // the low bits, which have no meaning
       single(r);
       to.push_back(instruction("and.b32", {of(r), of(r), immediate(0xffffe000, "0xffffe000")}));
       break;

@@ -1,5 +1,5 @@
-// Random programs against each other here: by a reference, and run in all the ways that must make
-// no difference. docs/reference/fuzzing.md has its use.
+// Compares random programs on this machine: with a reference, and in all the ways of running them
+// that must not change the result. docs/reference/fuzzing.md describes its use.
 #include <fmt/format.h>
 
 #include <cstdlib>

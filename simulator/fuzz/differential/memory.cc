@@ -1,5 +1,5 @@
-// Loads, stores and atomics: in the thread's own bytes of every state space, in what nobody writes,
-// and on sums that all threads share.
+// Loads, stores and atomics: on the thread's own bytes of every state space, on read-only data, and
+// on sums that all threads share.
 #include <algorithm>
 
 #include "simulator/fuzz/differential/sums.h"
@@ -15,7 +15,7 @@ using isa::Space;
 using isa::Type;
 using Role = OperandRule::Role;
 
-// Hints and memory-mapped accesses are for global memory alone, also by generic addresses.
+// Hints and memory-mapped accesses require global memory, also with generic addresses.
 bool wants_global(const isa::Example& e) {
   const std::string& t = e.spelling.text;
   return t.find(".L1::") != std::string::npos || t.find(".L2::") != std::string::npos ||
@@ -44,7 +44,7 @@ Operand policy() {
 
 }  // namespace
 
-// Some element of `size` bytes, at a place that is known or that a register says.
+// An element of `size` bytes, at a constant address or one that depends on a register.
 Address Writer::own(Region region, std::uint32_t size) {
   Address a;
   a.region = region;
@@ -98,7 +98,7 @@ Statement Writer::load(int example, const Context& at) {
       Operand o;
       o.kind = Operand::Kind::kVector;
       const Class c = class_of(m.type);
-      // Each register once.
+      // Uses each register at most once.
       const int first = static_cast<int>(choose_.below(8)),
                 n = std::max(kPool[static_cast<int>(c)], static_cast<int>(m.vector));
       for (int k = 0; k < m.vector; ++k)
@@ -147,9 +147,9 @@ Statement Writer::store(int example) {
       }
   }
   Statement s;
-  // ptxas 13.0.88 takes a 16-bit register that a floating-point instruction uses for a number, and
-  // a store of its low byte for a conversion (docs/journal/ptxas.md). A program for a GPU stores
-  // the byte of a register that is no number.
+  // ptxas 13.0.88 treats a 16-bit register in a floating-point instruction as a number, and a store
+  // of its low byte as a conversion (docs/journal/ptxas.md). A program for a GPU stores the byte of
+  // a register that holds no number.
   const auto byte = [&](Register r, int n) {
     if (!silicon_ || isa::size_of(m.type) != 1) return r;
     const Register t{Class::k16,
@@ -181,7 +181,7 @@ Statement Writer::store(int example) {
   return s;
 }
 
-// On bytes of the thread's own: the old value is known.
+// An atomic on the thread's own bytes, whose old value is known.
 Statement Writer::atomic(int example) {
   const isa::Example& e = Catalogue::get().example(example);
   const isa::Modifiers& m = e.spelling.modifiers;
@@ -223,7 +223,7 @@ Statement Writer::atomic(int example) {
   Statement s;
   s.unit.push_back(std::move(i));
   if (is_float(m.type)) {
-    // A NaN in memory becomes the canonical one, element by element.
+    // Replaces a NaN in memory by the canonical one, element by element.
     const std::string space = region == Region::kShared ? ".shared" : ".global",
                       bits = ".b" + std::to_string(8 * isa::size_of(m.type));
     for (int k = 0; k < m.vector; ++k) {
@@ -239,7 +239,7 @@ Statement Writer::atomic(int example) {
   return s;
 }
 
-// On a sum that others change too: the old value depends on the order and goes nowhere.
+// An atomic on a shared sum. The old value depends on the order and is not used.
 bool Writer::sum(int example, Statement& s) {
   const isa::Example& e = Catalogue::get().example(example);
   const isa::Modifiers& m = e.spelling.modifiers;

@@ -1,4 +1,4 @@
-// Which rows a kind of program may hold, and the statements that are made of one.
+// The rows that a kind of program may contain, and the statements for a row.
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -31,9 +31,9 @@ const Menu& Menu::of(int target, bool silicon, bool referenced) {
       if (silicon && !exact_on_silicon(e)) continue;
       if (referenced && !reference_knows(e, row.place)) continue;
       const isa::Modifiers& m = e.spelling.modifiers;
-      // Elements of half width eight at a time would need more registers than there are.
+      // Eight elements of half width would need more registers than exist.
       if (m.vector == 8 && isa::size_of(m.type) == 2) continue;
-      // Parameters of calls are the calls' own; the .arrive of barriers stands in what hands over.
+      // Parameters of calls belong to kCall; the .arrive of barriers to kHandOver.
       if (row.place == Place::kStore && m.space == isa::Space::kParam) continue;
       if (row.place == Place::kBarrier && e.spelling.text.find("arrive") != std::string::npos)
         continue;
@@ -112,8 +112,8 @@ Statement Writer::random_unit(const Context& at) {
                                    : menu_.text;
     if (rows.empty()) continue;
     const int row = choose_.of(rows);
-    // ptxas makes subroutines of divisions and roots, and takes its time: those that a program is
-    // made for are enough there.
+    // ptxas compiles divisions and roots to subroutines, which takes long. Only programs generated
+    // for such a row contain one.
     const Opcode o = Catalogue::get().rows()[static_cast<std::size_t>(row)].form->opcode;
     const bool subroutine =
         o == Opcode::k_div || o == Opcode::k_rem || o == Opcode::k_rcp || o == Opcode::k_sqrt;

@@ -83,7 +83,7 @@ void needs(const Statement& s, Needs& n) {
 Needs needs_of(const Program& program) {
   Needs n;
   needs(program.body, n);
-  // The predicates begin as comparisons of r0 to r3 with r4 to r7.
+  // The predicates are initialised by comparing r0 to r3 with r4 to r7.
   for (int i = 0; i < 4; ++i)
     if (n.pool[0][i]) n.pool[2][i] = n.pool[2][i + 4] = true;
   return n;

@@ -1,5 +1,5 @@
-// Which registers and which memory the statements of a program touch: what its kernel must set up,
-// and what it leaves behind.
+// The registers and memory that a program's statements use: the kernel must initialise these and
+// store their results.
 #pragma once
 
 #include "simulator/fuzz/differential/program.h"
@@ -17,7 +17,7 @@ struct Needs {
   }
 };
 
-// Of the kernel; functions have registers of their own.
+// The needs of the kernel. Functions have their own registers.
 Needs needs_of(const Program& program);
 
 }  // namespace lockstep::fuzz::differential

@@ -57,7 +57,7 @@ class Printer {
   bool uses(Class c, int i) const { return needs_.pool[static_cast<int>(c)][i]; }
   bool uses(Class c, int from, int to) const { return needs_.uses(c, from, to); }
 
-  // Predicates begin as comparisons of what other registers begin with.
+  // Initialises predicates by comparing other registers' initial values.
   void predicates() {
     for (int i = 0; i < 4; ++i)
       if (uses(Class::kPredicate, i))
@@ -119,14 +119,14 @@ class Printer {
     predicates();
   }
 
-  // The thread's own bytes begin as its input's.
+  // Initialises the thread's own bytes with those of its input.
   void fill(const char* space, const char* base) {
     for (std::uint32_t i = 0; i < kPrivate; i += 16)
       line("ld.global.v4.b32 {t0, t1, t2, t3}, [b_in+" + number(i + 32) + "];\nst." +
            std::string(space) + ".v4.b32 [" + base + "+" + number(i) + "], {t0, t1, t2, t3};");
   }
 
-  // What is left in the registers, and the block's sums.
+  // Stores the contents of the registers, and the block's sums.
   void results() {
     line("mad.wide.u32 x3, global_thread, " + number(Layout::kOutput) + ", b_output;");
     const auto store = [&](Class c, int n, const char* type, int at, int bytes) {
@@ -210,7 +210,7 @@ class Printer {
          to1 + ", t0, t2;\n}");
   }
 
-  // The register that holds an address, and the rest of it.
+  // Prints an address: its base register and offset.
   std::string address(const Address& a, const isa::Modifiers& m, int operand) {
     std::string base;
     switch (a.region) {
@@ -244,8 +244,8 @@ class Printer {
     return "[" + base + rest + "]";
   }
 
-  // Temporaries are the statement's own, as nvcc writes them: a register allocator gives their
-  // places to others.
+  // Declares temporaries for each statement, like nvcc, so that a register allocator can reuse
+  // their places.
   void unit(const std::vector<Instruction>& unit, const std::string& mask) {
     std::set<std::pair<int, int>> temporaries;
     bool addresses = false;
@@ -311,7 +311,7 @@ class Printer {
     line(s + ";");
   }
 
-  // The statement's own predicate takes a bit of the arguments.
+  // The statement's predicate is a bit of the arguments.
   void argument_bit(const Statement& s, const std::string& d) {
     line("ld.param.u32 t0, [arguments+" + number(s.argument / 32 * 4) + "];\nand.b32 t0, t0, " +
          number(std::uint64_t{1} << s.argument % 32) + ";\nsetp.ne.u32 l" + d + ", t0, 0;");
@@ -340,12 +340,12 @@ class Printer {
   int labels_ = 0;
   bool in_function_ = false;
   std::vector<std::pair<std::string, std::string>>
-      loops_;  // where an iteration ends, where the loop does
+      loops_;  // the ends of the iteration and of the loop
 };
 
 void Printer::statement(const Statement& s, const std::string& mask) {
   const std::string n = number(static_cast<std::uint64_t>(labels_++)),
-                    d = "_" + n;  // d: of the statement's own registers
+                    d = "_" + n;  // suffix of the statement's own registers
   const auto label = [&](const char* kind) { return std::string(kind) + n; };
   const bool scope = s.kind != Kind::kUnit && s.kind != Kind::kBarrier &&
                      s.kind != Kind::kExchange && s.kind != Kind::kLeaveIf &&
@@ -424,7 +424,7 @@ void Printer::statement(const Statement& s, const std::string& mask) {
       break;
     }
     case Kind::kLeaveIf:
-      if (loops_.empty()) break;  // the reducer took the loop away
+      if (loops_.empty()) break;  // the reducer removed the loop
       line((s.negated ? "@!" : "@") + p(s.predicate) + " bra " +
            (s.go_on ? loops_.back().first : loops_.back().second) + ";");
       break;
@@ -438,7 +438,7 @@ void Printer::statement(const Statement& s, const std::string& mask) {
         line(label("CASE") + "_" + number(i) + ":");
         if (i < s.cases.size()) list(s.cases[i], mask);
         if (i < 3 && (s.variant == 0 || i != 1))
-          line("bra " + label("END") + ";");  // variant 1: falls through once
+          line("bra " + label("END") + ";");  // variant 1 falls through once
       }
       line(label("END") + ":");
       break;

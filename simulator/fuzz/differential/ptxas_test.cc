@@ -1,5 +1,5 @@
-// Programs that ptxas 13.0.88 assembles wrongly (docs/journal/ptxas.md): the simulated GPU does
-// what the manual says.
+// Programs that ptxas 13.0.88 assembles wrongly (docs/journal/ptxas.md). The simulated GPU follows
+// the manual.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string contents(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What a thread has read.
+// The values that a thread has read.
 struct Read {
   std::uint32_t r0, r1, r2;
 };
@@ -50,7 +50,7 @@ TEST_P(Ptxas, TheSimulatedGpuDoesWhatTheManualSays) {
     expected.push_back(GetParam().expected({in[3 * t], in[3 * t + 1], in[3 * t + 2]}));
   if (std::string_view(GetParam().kernel) == "hinted_copy")
     for (std::uint32_t t = 0; t < 32; ++t) expected[t] = in[(4 * t) % in.size()] + t;
-  // The copies take 16 bytes a thread.
+  // The copies use 16 bytes a thread.
   std::vector<std::uint32_t> memory = in;
   memory.insert(memory.end(), in.begin(), in.end());
   const auto a = gpu.buffer(memory), out = gpu.unwritten(4 * 32);
@@ -62,7 +62,7 @@ bool less(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b);
 }
 
-// The greater of two numbers whose upper halves are zero, as bits; a NaN gives way.
+// The greater of two numbers with zero upper halves, as bits. If one is NaN, the other.
 std::uint16_t greater(std::uint16_t a, std::uint16_t b) {
   const float x = std::bit_cast<float>(static_cast<std::uint32_t>(a) << 16),
               y = std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16);
@@ -71,7 +71,7 @@ std::uint16_t greater(std::uint16_t a, std::uint16_t b) {
 }
 
 float number(std::uint32_t bits) { return std::bit_cast<float>(bits); }
-// A bfloat16's.
+// The value of a bfloat16.
 float number_16(std::uint32_t bits) { return number(bits << 16); }
 std::uint32_t bits_of(bool b) { return b ? 0xffffffffu : 0u; }
 
@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(Mistakes, Ptxas, testing::ValuesIn(kCases),
                            return std::string(i.param.kernel);
                          });
 
-// Random programs, made small, that are kept as they are: what -O0 and the simulated GPU give in
-// the first word that ptxas gets wrong.
+// Reduced random programs, kept unchanged: the result of -O0 and of the simulated GPU for the first
+// word that ptxas gets wrong.
 struct Reduced {
   const char* name;
   struct {
@@ -167,7 +167,7 @@ struct Reduced {
   } launch;
   std::array<std::uint32_t, kArgumentBytes / 4> arguments;
   struct {
-    std::uint32_t thread, offset, word;  // offset: of the word within what the thread leaves
+    std::uint32_t thread, offset, word;  // offset: of the word in the thread's results
   } expected;
 };
 std::ostream& operator<<(std::ostream& out, const Reduced& r) { return out << r.name; }

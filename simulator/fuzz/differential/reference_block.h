@@ -1,4 +1,4 @@
-// One block of a program, as the reference runs it: its threads' registers and memory.
+// One block of a program in the reference: the registers and memory of its threads.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Registers {
 
 inline constexpr Bits kMask[] = {1, 0xffff, 0xffffffff, ~Bits{0}, ~Bits{0}};
 
-using Lanes = std::vector<int>;  // threads of the block that execute, in order
+using Lanes = std::vector<int>;  // the executing threads of the block, in order
 
 class Block {
  public:
@@ -81,7 +81,7 @@ class Block {
     return needs_.pool[static_cast<int>(c)][i] && (program_.kept >> kept_bit(c, i) & 1);
   }
 
-  // What a thread stores at its end.
+  // Stores a thread's results at its end.
   void leave(std::uint32_t t) {
     done_[t] = true;
     std::uint8_t* out = &memory_[global(t) * Layout::kOutput];
@@ -170,13 +170,13 @@ class Block {
   std::vector<std::uint8_t>& memory_;
   Needs needs_;
   std::vector<Registers> registers_;
-  std::vector<std::vector<Registers>*> frames_;  // of the function that executes
+  std::vector<std::vector<Registers>*> frames_;  // of the function in execution
   std::vector<std::uint8_t> shared_, local_, board_;
   Bits sums_[kSums];
   std::vector<bool> done_;
-  Lanes left_;     // that have left the innermost loop's iteration
-  Lanes broken_;   // and the loop
-  int loops_ = 0;  // around the statement, in its function
+  Lanes left_;     // left the iteration of the innermost loop
+  Lanes broken_;   // left the loop
+  int loops_ = 0;  // loops around the statement, in its function
 };
 
 }  // namespace lockstep::fuzz::differential

@@ -1,4 +1,4 @@
-// Numbers: exact, rounded once.
+// Floating-point operations: computed exactly, rounded once.
 #include <algorithm>
 
 #include "simulator/engine/ops/alu/exact_reference.h"
@@ -72,7 +72,7 @@ Bits smaller_or_larger(const Modifiers& m, const Format& f, bool smaller, Bits a
     r = nan_a ? b : a;
   } else {
     const int order = exact::compare(exact::decode(a, f), exact::decode(b, f));
-    // Of the zeros, the negative one is the smaller.
+    // The negative zero is the smaller zero.
     const bool a_first = order != 0 ? order < 0 : (a & f.sign_bit()) != 0;
     r = a_first == smaller ? a : b;
   }
@@ -118,7 +118,7 @@ bool classified(isa::TestpOp op, Bits b, const Format& f) {
     case isa::TestpOp::kNumber: return !nan;
     case isa::TestpOp::kNotANumber: return nan;
     case isa::TestpOp::kNormal:
-      return !nan && !infinite && !subnormal;  // zeros are normal, says the manual
+      return !nan && !infinite && !subnormal;  // zeros are normal according to the manual
     default: return subnormal;
   }
 }
@@ -206,7 +206,7 @@ bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_
   }
   if (destination == nullptr) return false;
   if (m.type == Type::kF16 && from == Type::kF32 && m.ftz)
-    return false;  // what it flushes the manual does not say clearly
+    return false;  // the manual does not clearly define what it flushes
   if (m.type == Type::kF16x2 || m.type == Type::kBF16x2) {
     const auto one = [&](Bits b) {
       Bits r = exact::encode(exact::decode(b, *source), *destination, d);

@@ -1,4 +1,4 @@
-// Integers, bits, comparisons and selections, one bit or one wide number at a time.
+// Integers, bits, comparisons and selections, computed one bit at a time or with wide integers.
 #include <algorithm>
 
 #include "simulator/fuzz/differential/reference.h"
@@ -87,7 +87,7 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
     to.first = static_cast<Bits>(r) & mask_of(w);
     return true;
   };
-  const auto each = [&](auto f) {  // of two halves
+  const auto each = [&](auto f) {  // for two halves
     const Bits low = static_cast<Bits>(f(value(in[0], 16, sign), value(in[1], 16, sign))) & 0xffff;
     const Bits high =
         static_cast<Bits>(f(value(in[0] >> 16, 16, sign), value(in[1] >> 16, 16, sign))) & 0xffff;
@@ -112,7 +112,7 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
     case Opcode::k_subc:
       if (m.sat) return give(clamped(v(0) - v(1), -Wide{0x80000000}, 0x7fffffff), width);
       if (op == Opcode::k_subc ||
-          m.carry_out) {  // a - b is a + ~b + 1; the carry is kept as that sum gives it
+          m.carry_out) {  // a - b is a + ~b + 1; the carry is that of this sum
         const Bits b = ~in[1] & mask_of(width);
         return with_carry(static_cast<UWide>(in[0] & mask_of(width)) + b +
                           (op == Opcode::k_subc ? (carry ? 1 : 0) : 1));
@@ -381,7 +381,7 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       if (m.sat)
         x = clamped(x, sign ? -(Wide{1} << (width - 1)) : 0,
                     (Wide{1} << (width - (sign ? 1 : 0))) - 1);
-      // A register that is wider than the type is filled by the type's sign.
+      // A register wider than the type is extended by the type's sign.
       to.first = static_cast<Bits>(value(static_cast<Bits>(x), width, sign));
       return true;
     }

@@ -1,5 +1,5 @@
-// Runs programs on the simulated GPU, in this process, in all the ways that must make no
-// difference.
+// Runs programs on the simulated GPU in this process, in all the ways that must not change the
+// result.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,12 @@ struct Launching {
   std::uint64_t schedule_seed = 0;
   int host_threads = 1;
   std::uint32_t checks = check::kAllChecks;
-  std::set<const isa::FormRow*>* rows = nullptr;  // takes the executed rows of the table of forms
+  std::set<const isa::FormRow*>* rows =
+      nullptr;  // receives the executed rows of the table of forms
 };
 
 struct Result {
-  std::string error;                 // why it was not loaded, or its findings
+  std::string error;                 // why it was refused, or its findings
   std::vector<std::uint8_t> memory;  // Layout
   bool operator==(const Result&) const = default;
 };
@@ -41,8 +42,8 @@ class Simulator {
   Simulator();
   ~Simulator();
 
-  // Loads programs of one target as one module in place of the one before; the reason why it is
-  // refused, else nothing.
+  // Loads programs with the same target as one module, which replaces the previous one. Returns the
+  // error if it is refused, otherwise an empty string.
   std::string load(std::span<const Program> programs, const Loading& how);
   // Runs the n-th program of the module.
   Result run(const Program& program, std::size_t n, const Launching& how);
@@ -55,11 +56,10 @@ class Simulator {
   std::uint64_t thread_instructions_ = 0;
 };
 
-// What a program's memory holds before it runs.
+// Initialises a program's memory before it runs.
 void prepare(const Program& program, std::span<std::uint8_t> memory);
 
-// A number that stands for the contents of a memory; a GPU computes it likewise, a word in each
-// thread.
+// A digest of a memory's contents. A GPU computes the same value, one word a thread.
 std::uint64_t digest(std::span<const std::uint8_t> memory);
 
 }  // namespace lockstep::fuzz::differential

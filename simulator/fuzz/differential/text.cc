@@ -1,9 +1,9 @@
-// Rows that need instructions of certain kinds around them: asynchronous copies, mbarriers,
-// addresses of other state spaces, the stack, fences. Each moves values on a way of its own and
-// gives them back, so that what the registers then hold is known.
+// Rows that require certain instructions around them: asynchronous copies, mbarriers, addresses of
+// other state spaces, the stack, fences. Each statement moves values through such a mechanism and
+// back, so the registers' final values are known.
 //
-// In the text, %L% is a number of the statement's own, and these are there when they are named:
-// b_in, b_window (global), b_stage (32 bytes of shared memory of the thread), b_mbarrier (8 bytes,
+// In the text, %L% is a number unique to the statement. The text may use these names: b_in,
+// b_window (global), b_stage (32 bytes of the thread's shared memory), b_mbarrier (8 bytes,
 // likewise), b_shared, b_local, b_scratch, b_output; scratch registers t0-t7 (32 bits), a0-a7 (64),
 // v0-v3 (16), s0-s3 (predicates), q0 and q1.
 #include <string>
@@ -45,7 +45,7 @@ class Text {
     return false;
   }
   Register pool(Class c) { return writer_.pool(c); }
-  // Four registers of the pool, each once.
+  // Four different registers of the pool.
   std::vector<Register> four() {
     const int first = static_cast<int>(writer_.choose().below(8));
     std::vector<Register> v;
@@ -128,9 +128,9 @@ void Text::asynchronous_copy() {
   more += policy();
   std::string to_address = "b_stage";
   if (silicon_ && takes("policy")) {
-    // With a constant policy and an address that has a uniform part, ptxas 13.0.88 -O1 and up gives
-    // both the same uniform registers, and an instruction that is illegal (docs/journal/ptxas.md).
-    // This address comes from memory.
+    // With a constant policy and an address with a uniform part, ptxas 13.0.88 -O1 and higher
+    // assigns both the same uniform registers and emits an illegal instruction
+    // (docs/journal/ptxas.md). This address is therefore loaded from memory.
     line("st.volatile.shared.b64 [b_stage], b_stage;\nld.volatile.shared.b64 a5, [b_stage];");
     to_address = "a5";
   }
@@ -212,7 +212,7 @@ void Text::bulk_copy() {
   line("fence.proxy.async;");  // the next copy to the stage comes after these loads
 }
 
-// An mbarrier of the thread's own: what it answers is known.
+// An mbarrier of the thread's own, whose results are known.
 void Text::mbarrier() {
   std::string where = "b_mbarrier";
   if (m_.space == Space::kNone) line("cvta.shared.u64 a6, b_mbarrier;"), where = "a6";
@@ -257,8 +257,8 @@ void Text::mbarrier() {
       const Register r = pool(Class::k32);
       line(arrive);
       line(opcode() + " t4, a0;");
-      // How many are pending in the state that an arrival gives is known to the simulated GPU;
-      // silicon may count the arrival itself.
+      // The simulated GPU knows the number of pending arrivals in an arrival's state; silicon may
+      // include the arrival itself.
       line("min.u32 t4, t4, 0;\nmov.b32 " + name_of(r) + ", t4;");
       constant(r, 0);
       line(arrive);
@@ -273,7 +273,7 @@ void Text::mbarrier() {
     wait_for_mbarrier();
 }
 
-// Addresses there and back, their space, their block.
+// Converts addresses and back, and tests their space and block.
 bool Text::address() {
   const auto base = [&](Space space) -> std::string {
     switch (space) {
@@ -305,7 +305,7 @@ bool Text::address() {
     case Opcode::k_isspacep: {
       const Register p = pool(Class::kPredicate);
       const bool shared = m_.space == Space::kShared || m_.space == Space::kSharedCluster;
-      // Where the windows lie beside one another is clear of three only.
+      // The relative order of the windows is defined for three spaces only.
       const bool clear = shared || m_.space == Space::kGlobal || m_.space == Space::kLocal;
       constexpr Space kClear[] = {Space::kGlobal, Space::kShared, Space::kLocal};
       const Space of_address =
@@ -350,7 +350,7 @@ bool Text::address() {
   }
 }
 
-// Sixteen bytes at once, which are put back.
+// Accesses sixteen bytes at once and restores them.
 void Text::wide_atomic() {
   const bool shared = m_.space == Space::kShared || m_.space == Space::kSharedCluster;
   const std::string where = shared ? "b_shared" : "b_scratch",
@@ -368,7 +368,7 @@ void Text::wide_atomic() {
     line(opcode() + " q1, [" + where + "], q0" + more + ";");
   }
   line("mov.b128 {a2, a3}, q1;");
-  // zero, for the old value is what was there.
+  // zero, because the old value was the known contents.
   line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;");
   line("ld" + space + ".v2.b64 {" + name_of(x) + ", " + name_of(y) + "}, [" + where + "];");
   line("st" + space + ".v2.b64 [" + where + "], {a4, a5};");
@@ -377,8 +377,8 @@ void Text::wide_atomic() {
   copy(y, b);
 }
 
-// Sixteen bytes at once from memory, beside the same by a vector; or to memory, and what was there
-// put back.
+// Loads sixteen bytes at once, and the same bytes by a vector. Or stores sixteen bytes and restores
+// the old contents.
 bool Text::wide_access() {
   std::string where = "b_in", space = ".global";
   const bool stores = op_ == Opcode::k_st;
@@ -388,7 +388,7 @@ bool Text::wide_access() {
     case Space::kLocal: where = "b_local", space = ".local"; break;
     case Space::kConst: where = "constants_of_programs+32", space = ".const"; break;
     case Space::kParam:
-      if (stores) return false;  // parameters of calls are the calls' own
+      if (stores) return false;  // parameters of calls belong to the calls
       where = "arguments+16", space = ".param";
       break;
     default:
@@ -414,7 +414,7 @@ bool Text::wide_access() {
   line(opcode() + " q0, [" + where + "]" + more + ";\nmov.b128 {a2, a3}, q0;\nld" + space +
        ".v2.b64 {a4, a5}, [" + where + "];");
   line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;\nxor.b64 " + name_of(x) +
-       ", " + name_of(a) + ", a2;");  // zero, for both are the same
+       ", " + name_of(a) + ", a2;");  // zero, because both are the same
   copy(x, a);
   return true;
 }
@@ -458,7 +458,7 @@ bool Text::write(const Context& at) {
     case Opcode::k_stacksave:
     case Opcode::k_stackrestore: stack(); return true;
     case Opcode::k_applypriority: line(opcode() + " [b_window], 128;"); return true;
-    case Opcode::k_discard:  // memory of the block, which nobody reads
+    case Opcode::k_discard:  // memory of the block that no thread reads
       line(
           "mov.u32 t0, %ctaid.x;\nmov.u32 t1, %tid.x;\nsetp.eq.u32 s0, t1, 0;\nmad.wide.u32 a0, "
           "t0, 128, b_output;");
@@ -536,7 +536,7 @@ bool Writer::text(int example, const Context& at, Statement& s) {
   const Catalogue& all = Catalogue::get();
   s.kind = Statement::Kind::kText;
   s.rows.push_back(all.row_of(example));
-  // What comes with one of a pair is the other of it.
+  // A member of a pair of instructions brings the other one with it.
   const isa::Example& e = all.example(example);
   if (e.spelling.form->row->opcode == Opcode::k_mov)
     s.rows = all.rows_of(Opcode::k_mov), std::erase_if(s.rows, [&](int r) {

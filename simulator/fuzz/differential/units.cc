@@ -1,5 +1,5 @@
-// Instructions that compute, chain carries, exchange among lanes or meet at a barrier, with what
-// makes their results defined.
+// Instructions that compute, chain carries, exchange values among lanes or synchronise at a
+// barrier, with the operations that make their results defined.
 #include <algorithm>
 #include <array>
 
@@ -30,7 +30,7 @@ bool is_wide_integer(Type t) {
   }
 }
 
-// Constants that compilers like to do something about.
+// Constants for which compilers have special cases.
 constexpr std::uint64_t kRevealingIntegers[] = {
     0,          1,          2,          3,          4,          5,         7,
     8,          10,         15,         16,         24,         31,        32,
@@ -76,8 +76,7 @@ Operand constant(Choices& choose, Type type) {
   return immediate(v, "0x" + hex(v, 2 * bytes));
 }
 
-// Operations whose results depend on which NaN is given by nothing but being one, so that they may
-// follow one another.
+// Operations whose result does not depend on which NaN an operand is, so that they may be chained.
 bool chains(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
@@ -92,10 +91,10 @@ bool chains(const isa::Example& e) {
   }
 }
 
-// ptxas 13.0.88 loses the guard of these, at every level (docs/journal/ptxas.md): of testp
-// altogether; of set the last step, which makes a number of the comparison's mask, or 32 bits of a
-// mask of 16. The destination then changes in lanes where the guard does not hold. A program for a
-// GPU does not guard them.
+// ptxas 13.0.88 loses the guard of these instructions at every level (docs/journal/ptxas.md). For
+// testp it loses the whole guard; for set that of the last step, which converts the comparison's
+// mask to a number, or a mask of 16 bits to 32. The destination then changes in lanes whose guard
+// is false. A program for a GPU does not guard them.
 bool loses_guard(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
@@ -129,7 +128,7 @@ Register Writer::source(Type type) {
   const Class c = class_of(type);
   const int n = kPool[static_cast<int>(c)];
   if (c == Class::kPredicate || choose_.percent(15)) return pool(c);
-  // Numbers mostly in the upper half of the pool, integers in the lower.
+  // Floating-point values mostly use the upper half of the pool, integers the lower half.
   const int half = n / 2;
   return {c, static_cast<std::uint8_t>(
                  (is_float(type) ? half : 0) +
@@ -178,7 +177,7 @@ Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m,
   }
 }
 
-// Replaces operands for which the manual leaves a result open.
+// Replaces operands for which the manual does not define the result.
 void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& before) {
   const isa::Example& e = Catalogue::get().example(example);
   const isa::Modifiers& m = e.spelling.modifiers;
@@ -226,8 +225,8 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
       replace(3, "and.b32", 15, t9);
       break;
     case Opcode::k_cvt:
-      // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not
-      // say.
+      // GPUs differ in the integer that a NaN becomes. The manual does not define what tf32 makes
+      // of a NaN.
       if (Operand& o = i.operands[1];
           o.kind == Operand::Kind::kImmediate && (o.text == "0f7fffffff"))
         o = immediate(0x3f800000, "0f3f800000");
@@ -314,7 +313,8 @@ Statement Writer::compute(int example) {
   return s;
 }
 
-// The first of a chain, what takes its carry, and so on: an end that lets no carry out.
+// A chain: the first instruction produces a carry, the following ones use it, and the last one
+// produces none.
 Statement Writer::carry(int example) {
   const Catalogue& all = Catalogue::get();
   Statement s;
@@ -331,8 +331,8 @@ Statement Writer::carry(int example) {
   const Opcode op = all.example(example).spelling.form->row->opcode;
   const bool subtracts = op == Opcode::k_subc || op == Opcode::k_sub;
   const std::string type = isa::size_of(m.type) == 8 ? ".u64" : ".u32";
-  // A difference keeps its borrow where a sum keeps its carry, as the manual leaves open: the two
-  // do not mix.
+  // The manual leaves open whether a difference stores its borrow like a sum's carry, so the two
+  // are not mixed.
   if (op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc)
     add(all.find((subtracts ? "sub.cc" : "add.cc") + type, 3, 0));
   add(example);

@@ -1,4 +1,5 @@
-// What the parts of the generator share: the choices, the program so far, and where in it one is.
+// State shared by the parts of the generator: the choices, the program so far, and the current
+// place in it.
 #pragma once
 
 #include <string>
@@ -11,11 +12,11 @@
 
 namespace lockstep::fuzz::differential {
 
-// Who executes a statement.
+// The threads that execute a statement.
 enum class Level : std::uint8_t {
   kBlock,    // all threads of the block
-  kWarp,     // all lanes of the warps that do
-  kTracked,  // lanes that a mask names
+  kWarp,     // all lanes of the warps that execute it
+  kTracked,  // the lanes in a mask
   kLanes,    // any lanes
 };
 
@@ -26,7 +27,7 @@ struct Context {
   bool board = false, warp_board = false;  // the board may be read
 };
 
-// Examples by row that a kind of program may hold.
+// The examples that a kind of program may contain, by row.
 struct Menu {
   std::vector<std::vector<int>> examples;                                     // by row
   std::vector<int> compute, carry, warp, load, store, atomic, barrier, text;  // rows
@@ -39,7 +40,7 @@ class Writer {
   Writer(Choices& choices, Program& program, const Menu& menu, bool silicon)
       : choose_(choices), program_(program), menu_(menu), silicon_(silicon) {}
 
-  // Statements about one row; false when it cannot stand here.
+  // Appends statements for one row. False if the row cannot occur here.
   bool write(int row, const Context& at, std::vector<Statement>& to);
   Statement random_unit(const Context& at);
 
@@ -76,17 +77,17 @@ class Writer {
   Program& program_;
   const Menu& menu_;
   bool silicon_;
-  bool constants_ = true;  // operands may be
+  bool constants_ = true;  // operands may be constants
 };
 
-// instructions.cc: by the opcode as spelled; operands in order.
+// instructions.cc: an instruction by its spelled opcode, with operands in order.
 Operand of(Register r);
 Operand immediate(std::uint64_t bits, std::string text = {});
 Instruction instruction(std::string_view opcode, std::vector<Operand> operands);
 Class class_of(isa::Type type);
 bool is_float(isa::Type type);
-// Makes every NaN in the register the same, as far as `type` has any: which NaN an operation gives
-// is left open, and ptxas may fold it.
+// Replaces every NaN in the register by the canonical one, if `type` has NaNs: the NaN result of an
+// operation is not defined, and ptxas may fold it.
 void make_nan_canonical(Register r, isa::Type type, std::vector<Instruction>& to);
 
 }  // namespace lockstep::fuzz::differential

@@ -1,4 +1,4 @@
-"""Recurrent cells that PyTorch has as one kernel for CUDA, and not for the processor.
+"""Recurrent cells for the host. PyTorch implements them as one kernel for CUDA only.
 
 The functions have the arguments and results of PyTorch's operators (native_functions.yaml), with
 tensors of the host. A result has the type of its argument; sums are in 32 bits at least, as in

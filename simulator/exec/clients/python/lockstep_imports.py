@@ -1,15 +1,15 @@
-"""What is changed in packages under `lockstep exec`, when they are imported.
+"""Changes of packages under `lockstep exec`, made when they are imported.
 
 Benchmarks run once. Autotuners choose among configurations of a kernel by their time on a GPU. The
-simulated GPU has no such time, and thousands of runs would take hours. So what measures in Triton
-and in torch.compile calls the function once, checks included, and returns one and the same time.
-Each configuration runs, and an autotuner takes the first that can. LOCKSTEP_CONFIGURATIONS=N leaves
-one of Triton's at most N, spread over its list.
+simulated GPU has no such time, and thousands of runs would take hours. So the benchmark functions
+of Triton and of torch.compile call the function once, with checks, and always return the same time.
+Each configuration runs, and an autotuner selects the first one that works.
+LOCKSTEP_CONFIGURATIONS=N leaves a Triton autotuner at most N configurations, spread over its list.
 
-CuPy allocates each array by itself, without its pool: an access past an array's end is one past an
-allocation. A program that sets an allocator of its own gets it.
+CuPy allocates each array by itself, without its pool, so that an access past an array's end is also
+past the allocation's end. A program may still set an allocator of its own.
 
-Warp compiles to PTX, with the lines of Python, unless the program sets its `config` otherwise.
+Warp compiles to PTX with Python's line numbers, unless the program sets its `config` otherwise.
 """
 
 import importlib.abc
@@ -26,7 +26,7 @@ def _synchronize():
 
 
 def _run_once(fn, *_, quantiles=None, return_mode="mean", **__):
-    """In place of triton.testing.do_bench and its relatives."""
+    """Replaces triton.testing.do_bench and similar functions."""
     fn()
     _synchronize()
     if quantiles is not None:
@@ -35,7 +35,7 @@ def _run_once(fn, *_, quantiles=None, return_mode="mean", **__):
 
 
 def _measure_once(self, _callable, *_, **__):
-    """In place of a method of one of Inductor's benchmarkers."""
+    """Replaces a method of one of Inductor's benchmarkers."""
     _callable()
     _synchronize()
     return _MILLISECONDS
@@ -88,7 +88,7 @@ _CHANGES = {
 
 
 class _Loader(importlib.abc.Loader):
-    """Loads a module as another loader does, and changes it."""
+    """Loads a module with another loader, and then changes it."""
 
     def __init__(self, loader, change):
         self._loader, self._change = loader, change
@@ -102,7 +102,7 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the modules that are to be changed, by the usual path."""
+    """Finds the modules to change on the usual path."""
 
     def find_spec(self, name, path=None, target=None):
         if name not in _CHANGES:

@@ -1,20 +1,20 @@
 """PyTorch's own operators on the simulated GPU.
 
-Their kernels come as machine code, which the simulated GPU does not run. `lockstep exec` puts this
-module on Python's path, and PyTorch loads it when it is imported (the entry point
-`torch.backends`). It registers, for each operator that has a kernel for CUDA, one that
+The operators' kernels are machine code, which the simulated GPU does not run. `lockstep exec` puts
+this module on Python's path, and PyTorch loads it when PyTorch is imported (the entry point
+`torch.backends`). For each operator that has a CUDA kernel, it registers a kernel that
 
 1. copies the arguments from the simulated GPU to the host,
 2. calls the operator's implementation for the processor,
 3. copies the results back.
 
-So a program's own kernels (Triton, extensions, CuPy, torch.compile) are simulated and checked, and
-what surrounds them has the right values and is not checked. At the end one line names the operators
-that ran on the host.
+So a program's own kernels (Triton, extensions, CuPy, torch.compile) are simulated and checked,
+while PyTorch's operators have the right values but are not checked. At the end one line names the
+operators that ran on the host.
 
-Allocations, views, fills with zero and copies of whole tensors stay what they are: calls of the
-CUDA runtime. So do matrix products: calls of cuBLAS. TORCH_DEVICE_BACKEND_AUTOLOAD=0 (PyTorch's own
-variable) leaves this module out: then each such operator is a `refused` finding.
+Allocations, views, fills with zero and copies of whole tensors are still calls of the CUDA runtime,
+and matrix products are still calls of cuBLAS. TORCH_DEVICE_BACKEND_AUTOLOAD=0 (PyTorch's own
+variable) disables this module: each such operator is then a `refused` finding.
 """
 
 import atexit
@@ -30,7 +30,8 @@ _counts = collections.Counter()
 _native = {}  # kernels that were there before, by name
 _library = None  # registrations end with it
 
-# What reads or writes no element by a kernel of its own, or has a better answer than the host's.
+# Operators that read or write no element with a kernel of their own, or that have a better
+# implementation than the host's.
 _KEPT = {
     "_local_scalar_dense",
     "_pin_memory",
@@ -43,7 +44,7 @@ _KEPT = {
     "set_",
 }
 
-# What calls cuBLAS, which is simulated as that of CUDA 13: with the checks of its calls.
+# Operators that call cuBLAS, which is simulated as that of CUDA 13, with the checks of its calls.
 _BY_CUBLAS = {
     "addmm",
     "addmm_",
@@ -57,8 +58,8 @@ _BY_CUBLAS = {
     "vdot",
 }
 
-# What calls cuFFT, which is simulated as well. A transform of real numbers fills in the other half
-# of its spectrum by a kernel of machine code.
+# Operators that call cuFFT, which is simulated as well. A transform of real numbers fills in the
+# other half of its spectrum with a machine-code kernel.
 _BY_CUFFT = {"_fft_c2c", "_fft_c2r"}
 
 
@@ -92,7 +93,7 @@ def _extent(t):
 
 
 def _dense(t):
-    """Whether the elements fill one piece of memory, each a place of its own."""
+    """Whether the elements fill a contiguous range of memory without overlap."""
     expected = 1
     for stride, n in sorted((s, n) for n, s in zip(t.shape, t.stride()) if n != 1):
         if stride != expected:
@@ -102,7 +103,7 @@ def _dense(t):
 
 
 def _copy(to, source):
-    """Copies between host and device, of equal shapes and strides: one copy of the runtime."""
+    """Copies between host and device with equal shapes and strides, in one call of the runtime."""
     _native["aten::copy_"].call_boxed(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), to,
                                       source, False)
 
@@ -136,7 +137,7 @@ def _rows(t):
 
 
 def _write_back(t, host):
-    """Stores what an operator has made of an argument."""
+    """Stores an operator's changes of an argument in the argument's tensor."""
     if host.shape != t.shape:  # the operator has given its result another size
         t.resize_(host.shape)
     if t.numel() == 0:
@@ -146,7 +147,7 @@ def _write_back(t, host):
             host = torch.empty_strided(t.shape, t.stride(), dtype=t.dtype).copy_(host)
         _copy(t, host)
         return
-    # What lies between the elements belongs to somebody else: rows are copied one by one.
+    # The bytes between the elements belong to other tensors: rows are copied one by one.
     length, first = _rows(t)
     flat = host.as_strided(t.shape, t.stride(), host.storage_offset()) \
         if host.stride() == t.stride() else host
@@ -160,7 +161,7 @@ def _write_back(t, host):
 
 
 def _offsets(t):
-    """The places of a tensor's elements in its storage."""
+    """The offsets of a tensor's elements in its storage."""
     places = [t.storage_offset()]
     for n, stride in zip(t.shape, t.stride()):
         places = [p + i * stride for p in places for i in range(n)]
@@ -206,7 +207,7 @@ class _Call:
 
 
 def _random_seed(generator):
-    """A seed for the host that is a function of the CUDA generator's state, which moves on."""
+    """A seed for the host, derived from the CUDA generator's state; advances that state."""
     if generator is None:
         torch.cuda.init()
         generator = torch.cuda.default_generators[torch.cuda.current_device()]
@@ -220,8 +221,8 @@ def _is_random(op):
 
 
 def _call_with_numbers(op, args, kwargs):
-    """PyTorch gives a kernel in Python a number where its own get a tensor that stands for one, and
-    only some operators take it back so. Another form of the operator takes it."""
+    """Calls `op`, or another overload if `op` does not accept a number. PyTorch passes numbers to
+    Python kernels where its own kernels get a tensor that represents the number."""
     try:
         return op(*args, **kwargs)
     except RuntimeError as error:
@@ -249,8 +250,8 @@ def _call_on_host(op, args, kwargs):
 
 
 def run_on_host(op, args, kwargs, compute=None):
-    """Calls an operator's implementation for the processor, or `compute` in its place, with
-    arguments of the simulated GPU."""
+    """Calls an operator's implementation for the processor, or `compute` instead, with arguments
+    that are on the simulated GPU."""
     name = op._schema.name
     if torch.cuda.is_current_stream_capturing():
         raise NoKernelError(
@@ -287,7 +288,7 @@ def _written(op, args, kwargs):
 
 
 def _only_written(op, args, kwargs):
-    """The device's tensors whose elements before the call mean nothing."""
+    """The device's tensors whose contents before the call are not used."""
     base = op._schema.name.partition("::")[2]
     written = list(_written(op, args, kwargs))
     read = {t.untyped_storage().data_ptr()
@@ -325,11 +326,11 @@ def _on_host(name):
     return kernel
 
 
-# ---- operators that the host needs in another form
+# ---- operators that need another form on the host
 
 
 def _copy_kernel(to, source, non_blocking=False):
-    """Whole tensors of one type are copied by the runtime; others are converted on the host."""
+    """Copies whole tensors of one type with the runtime; converts all others on the host."""
     native = _native["aten::copy_"]
     keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
     across = to.device.type != source.device.type
@@ -412,7 +413,7 @@ def _register():
     }
     for name in ("aten::copy_", "aten::zero_"):
         _native[name] = torch.library.get_kernel(name, "CUDA")
-    # These have one kernel for all devices, which chooses among some for CUDA alone.
+    # These have one kernel for all devices, which selects an implementation for CUDA only.
     whole = ["aten::convolution", "aten::convolution_backward", "aten::copy_"]
     kept = _KEPT | _BY_CUBLAS | _BY_CUFFT if (torch.version.cuda or "").startswith("13.") else _KEPT
     for name in torch._C._dispatch_get_all_op_names():
@@ -430,7 +431,7 @@ def _register():
 
 
 def _is_view(name):
-    """Whether a result shares memory with an argument, and nothing is stored."""
+    """Whether a result shares memory with an argument and the operator stores nothing."""
     schema = torch._C._get_schema(*(name.partition(".")[::2]))
     return any(r.alias_info is not None and not r.alias_info.is_write for r in schema.returns)
 
@@ -447,14 +448,14 @@ def _report():
 
 
 def load():
-    """PyTorch calls this when it is imported."""
+    """Called by PyTorch when it is imported."""
     if torch.version.cuda is None:
         return
     import warnings
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of each kernel that is replaced
         _register()
-    # Convolution and attention by operators that the host has too.
+    # Convolution and attention, by operators that the host has too.
     torch.backends.cudnn.enabled = False
     for switch in ("enable_flash_sdp", "enable_mem_efficient_sdp", "enable_cudnn_sdp"):
         getattr(torch.backends.cuda, switch, lambda on: None)(False)

@@ -1,7 +1,7 @@
-"""What `lockstep exec` changes in Python processes: see lockstep_imports.
+"""Installs the changes of `lockstep exec` in Python processes: see lockstep_imports.
 
-Python imports the first module of this name on its path when it starts. The one that this file
-hides, if there is one, runs afterwards.
+Python imports the first module of this name on its path when it starts. If this file hides another
+one, that one runs afterwards.
 """
 
 import importlib.machinery

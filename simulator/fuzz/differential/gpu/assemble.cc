@@ -23,7 +23,8 @@ std::string contents(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The exit status of the process, -1 when it was killed by a signal, -2 when it took too long.
+// Waits for a process. Returns its exit status, -1 if a signal killed it, -2 if it exceeded the
+// time limit.
 int wait_for(pid_t pid, int seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   auto pause = std::chrono::milliseconds(1);

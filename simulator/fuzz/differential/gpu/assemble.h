@@ -1,4 +1,4 @@
-// Machine code from ptxas, which is run as a process.
+// Assembles machine code with ptxas, which runs as a separate process.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@ namespace lockstep::fuzz::differential {
 struct Assembled {
   bool ok = false;
   std::string cubin;
-  std::string messages;  // what ptxas said, or how it ended
+  std::string messages;  // the output of ptxas, or how it ended
 };
 
-// `level`: 0, 1 or 3. Files go to `folder` under names that begin with `name`. Ends ptxas after
+// `level`: 0, 1 or 3. Writes files to `folder` whose names begin with `name`. Kills ptxas after
 // `seconds`.
 Assembled assemble(const std::string& ptxas, const std::string& folder, const std::string& name,
                    const std::string& ptx, int level, int seconds);

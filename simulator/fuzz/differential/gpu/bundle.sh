@@ -9,7 +9,7 @@ rm -rf "$folder"
 mkdir -p "$folder/lib"
 cp "$program" "$folder/differential_gpu"
 cp "$run" "$folder/run.sh"
-# The C++ library of the compiler, which the other machine's may be older than.
+# Includes the compiler's C++ library, because the other machine's may be older.
 ldd "$program" | awk '/libstdc\+\+|libgcc_s/ { print $3 }' | xargs -I {} cp -L {} "$folder/lib/"
 chmod -R u+w "$folder"
 du -sh "$folder"

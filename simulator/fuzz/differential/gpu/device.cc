@@ -14,7 +14,7 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-// The driver's interface, as far as it is used (cuda.h).
+// The parts of the driver API that are used (cuda.h).
 using Pointer = unsigned long long;
 constexpr int kNotReady = 600;
 
@@ -106,7 +106,7 @@ Device::Device() : driver_(std::make_unique<Driver>()) {
   d.must(d.cuDevicePrimaryCtxRetain(&d.context, device), "cuDevicePrimaryCtxRetain");
   d.must(d.cuCtxSetCurrent(d.context), "cuCtxSetCurrent");
   d.must(d.cuCtxSetLimit(0, 16384),
-         "cuCtxSetLimit");  // the stack of a thread: functions call themselves
+         "cuCtxSetLimit");  // each thread's stack: functions are recursive
   d.must(d.cuModuleLoadData(&d.helpers, kHelpers), "helpers");
   d.must(d.cuModuleGetFunction(&d.prepare, d.helpers, "prepare"), "prepare");
   d.must(d.cuModuleGetFunction(&d.digest, d.helpers, "digest"), "digest");
@@ -121,14 +121,14 @@ struct Device::Lane::State {
   Driver& d;
   void* stream = nullptr;
   Pointer arenas = 0, sizes = 0, results = 0, marked = 0;
-  volatile std::uint32_t* mark = nullptr;  // in memory of the host: outlives the context's end
+  volatile std::uint32_t* mark = nullptr;  // in host memory, so that it outlives the context
 };
 
 Device::Lane::Lane(Device& device, std::size_t programs) : state_(new State{*device.driver_}) {
   State& s = *state_;
   s.d.must(s.d.cuCtxSetCurrent(s.d.context), "cuCtxSetCurrent");
   s.d.must(s.d.cuStreamCreate(&s.stream, 1),
-           "cuStreamCreate");  // does not wait for the default stream
+           "cuStreamCreate");  // does not synchronise with the default stream
   s.d.must(s.d.cuMemAlloc(&s.arenas, programs * Layout::kWhole), "cuMemAlloc");
   s.d.must(s.d.cuMemAlloc(&s.sizes, programs * 8), "cuMemAlloc");
   s.d.must(s.d.cuMemAlloc(&s.results, programs * 8), "cuMemAlloc");

@@ -1,5 +1,5 @@
-// A GPU through the driver's library, which is loaded at run time: nothing of CUDA is needed to
-// build this.
+// A GPU, accessed through the driver library. The library is loaded at run time, so the build needs
+// no part of CUDA.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace lockstep::fuzz::differential {
 
 class Device {
  public:
-  // The first GPU of the machine. Throws std::runtime_error when there is none of compute
+  // Opens the first GPU of the machine. Throws std::runtime_error if it does not have compute
   // capability 9.0.
   Device();
   ~Device();
@@ -22,7 +22,7 @@ class Device {
   Device& operator=(const Device&) = delete;
   const std::string& name() const { return name_; }
 
-  // A stream and memory for `programs` at a time.
+  // A stream, and memory for at most `programs` programs.
   class Lane {
    public:
     Lane(Device& device, std::size_t programs);
@@ -31,15 +31,15 @@ class Device {
     Lane& operator=(const Lane&) = delete;
 
     struct Outcome {
-      std::string error;       // of the driver; the memory of all programs is lost with it
-      bool hangs = false;      // after the time limit: nothing more can be done in this process
+      std::string error;       // the driver's error; the memory of all programs is then lost
+      bool hangs = false;      // the time limit expired; this process cannot use the GPU any more
       std::size_t failed = 0;  // after either: the program that was running
       std::vector<std::uint64_t> digests;  // by program: digest() of its Layout
     };
-    // Runs the kernels of a module of these programs, but for those to be skipped.
+    // Runs the kernels of a module with these programs, except those to skip.
     Outcome run(std::span<const Program> programs, std::span<const std::uint8_t> skipped,
                 const std::string& cubin, int milliseconds);
-    // What the n-th program of the last run left behind.
+    // The memory of the n-th program of the last run.
     std::vector<std::uint8_t> memory(const Program& program, std::size_t n);
 
    private:

@@ -1,5 +1,5 @@
-// The votes on one program: what each level of ptxas leaves in memory, or how its kernel fails, and
-// what the simulated GPU leaves.
+// The votes on one program: the memory after it, or the failure of its kernel, for each level of
+// ptxas and for the simulated GPU.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Votes {
       if (!fault[i].empty() || silicon[i] != simulated) return false;
     return true;
   }
-  // "-O3" when it alone differs, "simulated", or who is with whom. A program that fails at all
-  // levels alike is nobody's.
+  // "-O3" if it alone differs, "simulated", or the groups that agree. A program that fails alike at
+  // all levels blames none.
   std::string alone() const {
     constexpr const char* kNames[] = {"-O0", "-O1", "-O3", "simulated"};
     std::map<std::pair<std::string, std::uint64_t>, std::vector<int>> groups;
