@@ -1,6 +1,6 @@
-// Replays corpora: arguments are archives corpus/TARGET.tar.xz. A crash, an abort of a target or a
-// hang fails the test; the input at work is named first, so that its name is the last thing the log
-// says.
+// Replays corpora. Arguments are archives corpus/TARGET.tar.xz. A crash, an abort of a target or a
+// hang fails the test. The input's name is printed before it runs, so it is the last line of the
+// log.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ const std::map<std::string, void (*)(lockstep::fuzz::Bytes)> kTargets = {
     {"program", lockstep::fuzz::program},
     {"ptx", lockstep::fuzz::ptx}};
 
-// A hang is a failure too, long before the test's own time is up.
+// A hang is detected long before the test's own time limit.
 constexpr unsigned kSecondsAnInput = 20;
 
 bool unpack(const fs::path& archive, const fs::path& folder) {

@@ -8,7 +8,7 @@
 namespace lockstep::fuzz {
 namespace {
 
-// As many instructions as a warp may run in a block: enough for every loop that ends.
+// The most instructions of a warp in a block: enough for every loop that ends.
 constexpr std::uint64_t kInstructionLimit = 4000;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One simulated GPU for all inputs of a process, with the buffers that their kernels are given.
+// The simulated GPU of a process, shared by all inputs, with buffers for their kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace lockstep::fuzz {
 
 class Machine {
  public:
-  // Buffers are made anew for every input, so that an input finds nothing of the one before.
+  // Buffers are created anew for every input, so that inputs do not influence each other.
   Machine();
   ~Machine();
   Machine(const Machine&) = delete;
@@ -22,7 +22,7 @@ class Machine {
   memory::Address unwritten() const { return unwritten_; }
   memory::Address freed() const { return freed_; }
 
-  // Launches `kernel` unless it asks for more than a device has, as the runtime would refuse it.
+  // Launches `kernel` unless it needs more than a device has, which the runtime would refuse.
   // Parameters of eight bytes and more are filled with the addresses of the buffers, in turn.
   void launch(const engine::Kernel& kernel, engine::LaunchConfig config) const;
 

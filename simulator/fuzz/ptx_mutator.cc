@@ -1,5 +1,5 @@
-// Mutates PTX by lines and words as often as libFuzzer does by bytes, which seldom gets past the
-// lexer.
+// Mutates PTX by lines and words as often as by bytes, since libFuzzer's mutations of bytes rarely
+// get past the lexer.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

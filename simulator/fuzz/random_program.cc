@@ -40,7 +40,7 @@ class Choices {
   std::span<const std::uint8_t> bytes_;
 };
 
-// Examples of every row of the table, and of the rows with an operand in brackets.
+// Examples of every row of the table, and of rows with an address operand.
 struct Forms {
   std::vector<std::vector<isa::Example>> all, memory;
 };
@@ -68,7 +68,7 @@ const Forms& forms() {
   return forms;
 }
 
-// The examples use the registers of groups of eight: operand n has those from 8 n on.
+// The examples use registers in groups of eight: operand n uses those from 8 n on.
 constexpr std::size_t kGroups = 5;
 
 // What addresses begin with; declared and set by the prologue.
@@ -240,7 +240,7 @@ class Writer {
          std::to_string(choose_.below(labels_)) + ";");
   }
 
-  // Sets `d` to an address in `space`, mostly.
+  // Sets `d` to an address in `space` in most cases.
   void address(const std::string& d, Space space) {
     std::string_view base;
     if (choose_.one_in(8)) {
@@ -265,12 +265,12 @@ class Writer {
     if (choose_.one_in(32)) line("mov.b64 " + d + ", " + std::string(choose_.of(kOffsets)) + ";");
   }
 
-  // An instruction of the table. Its registers move on by some groups, so that results of one
-  // become operands of another.
+  // An instruction of the table. Its registers are shifted by some groups, so that results of one
+  // instruction become operands of another.
   void form(const std::vector<std::vector<isa::Example>>& rows) {
     const std::vector<isa::Example>& row = rows[choose_.below(rows.size())];
     const isa::Example& e = row[choose_.below(row.size())];
-    // No target has all forms: the first that only one of the two has decides.
+    // No target has all forms: the first form that only one of the two has determines the target.
     const isa::FormRow& of = *e.spelling.form->row;
     const bool on_hopper = isa::exists_on(of, 90, 'a'), on_blackwell = isa::exists_on(of, 100, 'a');
     if (!on_hopper && !on_blackwell) return;

@@ -1,10 +1,10 @@
-// Programs made of random choices: legal PTX, whatever the bytes say, with addresses that need not
-// be.
+// Programs of random choices: the PTX is always legal, whatever the bytes are, but its addresses
+// need not be.
 //
-// Instructions come from the table of forms (isa/forms.h), all of them with the same chance for
-// every row and a better one for those that touch memory; their addresses point into, beside and
-// far away from global, shared, local, constant and parameter memory, the block's own and a
-// neighbour's in the cluster. Branches go anywhere, backwards too.
+// Instructions come from the table of forms (isa/forms.h). Every row has the same probability,
+// except that rows that access memory are more frequent. Addresses point into, beside and far away
+// from global, shared, local, constant and parameter memory, of the own block and of a neighbour in
+// the cluster. Branches go anywhere, also backwards.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct RandomProgram {
   std::uint64_t schedule_seed = 0;
 };
 
-// Each choice takes a byte or two of `bytes`; where they are used up every choice is the first.
+// Each choice uses one or two of `bytes`. When they are used up, every choice is the first option.
 RandomProgram random_program(std::span<const std::uint8_t> bytes);
 
 }  // namespace lockstep::fuzz

@@ -1,7 +1,7 @@
-// What the fuzzers run, each on one input. An input may be refused and a kernel may end with a
-// finding; what must never happen is a crash, a report of a sanitizer, an exception that escapes,
-// or a run without end. A target ends the process when a result contradicts itself (a malformed
-// text refused without a line, a legal program refused).
+// The targets of the fuzzers; each handles one input. An input may be refused, and a kernel may end
+// with a finding. A crash, a sanitizer report, an escaping exception or an endless run must never
+// happen. A target aborts the process when a result is inconsistent: a malformed text is refused
+// without a line, or a legal program is refused.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ using Bytes = std::span<const std::uint8_t>;
 // A container of device code as nvcc embeds it: //simulator/fatbin.
 void fatbin(Bytes input);
 
-// PTX text, several modules apart by lines "// next module": lexer, parser, linker and decoder;
-// then each kernel for a moment.
+// PTX text; lines "// next module" separate modules. Runs the lexer, parser, linker and decoder,
+// then each kernel for a short time.
 void ptx(Bytes input);
 
-// The choices that make a program (random_program.h): loaded, which must succeed, and launched.
+// The choices for a program (random_program.h), which must load, and is launched.
 void program(Bytes input);
 
 }  // namespace lockstep::fuzz

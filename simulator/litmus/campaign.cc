@@ -13,7 +13,7 @@
 namespace lockstep::litmus {
 namespace {
 
-// Programs of a module: enough that loading one costs little for each, and few enough to share out.
+// Programs of a module: enough that loading costs little for each, and few enough to distribute.
 constexpr std::uint64_t kBatch = 50;
 
 class Campaign {
@@ -53,7 +53,7 @@ class Campaign {
     }
   }
 
-  // The n-th program of the campaign: the first of its own sequence that ends.
+  // Program `n` of the campaign: the first of its own sequence that terminates.
   Program program(std::uint64_t n, std::uint64_t& number, Tally& tally) {
     for (std::uint64_t attempt = 0;; ++attempt) {
       number = mixed(plan_.seed * 0x9e3779b97f4a7c15 + n * 64 + attempt);

@@ -8,7 +8,7 @@
 namespace lockstep::litmus {
 namespace {
 
-// The scope of a memory operation; volatile is as relaxed at system scope (PTX ISA 8.4).
+// The scope of a memory operation. volatile counts as relaxed at system scope (PTX ISA 8.4).
 Scope scope_of(const Op& op) { return op.sem == Sem::kVolatile ? Scope::kSys : op.scope; }
 
 bool is_barrier(const Op& op) {
@@ -125,8 +125,8 @@ bool Execution::can_step(int t) const {
   if (broken_ || cut_ || (blocked_ >> t & 1) || pc_[t] >= setting_->program().threads[t].ops.size())
     return false;
   const Op& op = next(t);
-  // A thread that waits for a value may look at others, once after each change: looking again
-  // changes nothing.
+  // A thread that waits for a value may read other values, once after each change: further reads
+  // change nothing.
   if (awaits(op)) return read(op.location) == op.compare || !(polled_ >> t & 1);
   if (op.kind == Kind::kWait) return ((objects_[op.id].phase ^ op.value) & 1) != 0;
   if (op.kind == Kind::kClusterWait) {
@@ -194,7 +194,7 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
   e.scope = scope_of(op);
   e.reads = may_read(op);
   e.writes = may_write(op) && !fails;
-  // red, and what is made one, reads without its thread.
+  // For red, and an atom that counts as one, the thread gets no value.
   const bool as_red =
       op.kind == Kind::kRed ||
       (rules.unused_atom_is_red && op.kind == Kind::kAtom && !op.used && !acquires(op.sem));
@@ -312,7 +312,7 @@ void Execution::arrive(int t, const Op& op) {
   }
 }
 
-// What a wait finds of the phases that are complete.
+// The messages of the complete phases that a wait observes.
 Execution::Messages Execution::observed(const Phases& at, int t, Scope scope) const {
   Messages all;
   each_bit(setting_->reach(t, scope), [&](int u) {
@@ -340,13 +340,13 @@ void Execution::come_to_barrier(int t, const Op& op) {
   join(b.clock, clock_[t]);
   clock_[t] = before;
   b.fences.join(fences_[t]);
-  // What follows an arrival is not ordered before anybody's wait.
+  // Accesses after an arrival are not ordered before any wait.
   ++clock_[t][t];
   if (op.kind == Kind::kWarpSync) {
     if (b.came == setting_->in_mask(t, op.mask)) open(b);
     return;
   }
-  // A warp comes as one.
+  // A warp arrives as a whole.
   if ((b.came & setting_->warp_mates(t)) != setting_->warp_mates(t)) return;
   b.came &= static_cast<std::uint8_t>(~setting_->warp_mates(t));
   const int expected = op.warps != 0 ? op.warps : setting_->warps(t);
@@ -400,7 +400,8 @@ std::uint64_t Execution::outcome() const {
   return all;
 }
 
-// 8.7: by one thread, or both strong and each in the other's scope; and they overlap completely.
+// Morally strong (8.7): by one thread, or both strong and in each other's scope; and they overlap
+// completely.
 bool Execution::morally_strong(const Event& a, const Event& b) const {
   const Location& x = setting_->program().locations[a.location];
   const Location& y = setting_->program().locations[b.location];
@@ -412,8 +413,8 @@ bool Execution::morally_strong(const Event& a, const Event& b) const {
          (setting_->reach(b.thread, b.scope) >> a.thread & 1);
 }
 
-// 8.9.5: in base causality order before what `thread` does now; or observed by an operation that
-// is.
+// Whether `before` is in base causality order (8.9.5) before what `thread` does now, or was
+// observed by an operation that is.
 bool Execution::ordered(const Event& before, int t) const {
   if (clock_[t][before.thread] >= before.epoch) return true;
   for (int u = 0; u < kMaxThreads; ++u) {

@@ -1,17 +1,17 @@
-// One execution of a litmus program, step by step, and the races in it: PTX ISA 8.7 to 8.9 as they
-// stand.
+// One execution of a litmus program, step by step, and the races in it, literally by PTX ISA 8.7 to
+// 8.9.
 //
-// Memory is sequentially consistent, as on the simulated GPU: a read gets the last value written.
-// Every thread, that is every lane, has a vector clock: base causality order (8.9.5). Every write
-// keeps who has observed it (8.9.2), for the second clause of causality order.
+// Memory is sequentially consistent, as on the simulated GPU: a read returns the last value
+// written. Every thread (every lane) has a vector clock: base causality order (8.9.5). Every write
+// stores its observers (8.9.2), for the second clause of causality order.
 //
-//   release pattern   its writes carry a message: who, at which scope, and the clock of the
+//   release pattern   its writes carry a message: the thread, the scope, and the clock of the
 //                     pattern's first operation
-//   acquire pattern   its reads find messages; its last operation takes those for which the
-//                     scopes of both ends reach each other (8.9.4)
+//   acquire pattern   its reads find messages; its last operation acquires those for which the
+//                     scopes of both ends include each other's thread (8.9.4)
 //
-// Written from the manual and not from the rules of the simulated GPU's search for races, which it
-// judges.
+// This file is written from the manual, independently of the simulated GPU's search for races,
+// which it judges.
 #pragma once
 
 #include <array>
@@ -23,61 +23,62 @@
 
 namespace lockstep::litmus {
 
-// Where the search for races is known to differ from the manual, or the manual leaves a choice. As
-// initialised, the manual holds. Each is counted apart where it explains a difference (compare.h).
+// The known differences between the search for races and the manual, and choices that the manual
+// leaves open. The initial values follow the manual. Each is counted separately if it explains a
+// difference (compare.h).
 struct Rules {
-  // 8.9.3: fence.sc operations synchronise in the order in which they are executed. Else they are
-  // fence.acq_rel.
+  // 8.9.3: fence.sc operations synchronise in the order in which they are executed. Otherwise they
+  // count as fence.acq_rel.
   bool fence_sc = true;
   // A fence before a block barrier counts for the strong writes of the block's other threads after
-  // it:
-  // `__threadfence(); __syncthreads(); if (t == 0) flag = 1;`. The manual wants a fence of the
-  // writing thread's own.
+  // the barrier: `__threadfence(); __syncthreads(); if (t == 0) flag = 1;`. The manual requires a
+  // fence of the writing thread itself.
   bool block_fences = false;
   // 8.7: strong operations of different sizes on the same bytes are morally strong, too.
   bool mixed_sizes = false;
-  // An atom whose result nobody reads is as red: ptxas makes it one.
+  // An atom whose result is unused counts as red: ptxas compiles it to one.
   bool unused_atom_is_red = false;
-  // 8.9.2: red observes what it changes, for its thread. (8.8: no acquire pattern, whatever this
-  // says.)
+  // 8.9.2: red observes the value that it changes, for its thread. (8.8: it is never an acquire
+  // pattern.)
   bool red_observes = false;
-  // A barrier of the block is a fence for the strong reads of the threads that come to it: the
-  // last-block example of the CUDA C++ Programming Guide has no other.
+  // A barrier of the block is a fence for strong reads of the threads that arrive there: the
+  // last-block example of the CUDA C++ Programming Guide has no other fence.
   bool barrier_fences = false;
-  // Operations on mbarrier objects reach the cluster, whatever their scope: libraries arrive at
-  // other blocks' objects with the scope that they have by default, .cta.
+  // Operations on mbarrier objects have the scope of the cluster, whatever they name: libraries
+  // arrive at other blocks' objects with the default scope, .cta.
   bool mbarrier_scopes = false;
   // A strong access may be morally strong with the last write of a chain. Then it does not race
   // with the chain's writes by other blocks, even if its scope, or theirs, is too narrow. (At least
   // three threads.)
   bool chain_stands = false;
-  // 8.9.2: a weak read of what an atomic of its own thread has left observes the chain before that
-  // atomic. (Such a read races with the chain itself, unless something else orders them.)
+  // 8.9.2: a weak read of the value that an atomic of its own thread has left observes the chain
+  // before that atomic. (Such a read races with the chain itself, unless something else orders
+  // them.)
   bool weak_observes = true;
   bool operator==(const Rules&) const = default;
 };
 
-// Two operations that race, by thread and place in it; the first one is earlier in the execution.
+// Two racing operations, by thread and index in it. The first one is earlier in the execution.
 struct Race {
   std::uint8_t thread = 0, op = 0, other_thread = 0, other_op = 0;
   auto operator<=>(const Race&) const = default;
 };
 
-// What does not change while a program runs.
+// The properties of a program that do not change while it runs.
 class Setting {
  public:
   Setting(const Program& program, const Rules& rules);
 
   const Program& program() const { return *program_; }
   const Rules& rules() const { return rules_; }
-  // The threads that an operation of `thread` at `scope` reaches: a bit each.
+  // The threads that an operation of `thread` at `scope` includes: one bit each.
   std::uint8_t reach(int thread, Scope scope) const {
     return reach_[thread][static_cast<int>(scope)];
   }
   std::uint8_t warp_mates(int thread) const { return warp_mates_[thread]; }
   std::uint8_t block_mates(int thread) const { return reach(thread, Scope::kCta); }
   std::uint8_t cluster_mates(int thread) const { return reach(thread, Scope::kCluster); }
-  // Stretches of bytes that every location covers wholly or not at all; a bit each.
+  // Ranges of bytes that every location covers completely or not at all; one bit each.
   std::uint16_t cells(int location) const { return cells_[location]; }
   struct Cell {
     std::uint8_t begin = 0, bytes = 0, arena = 0;
@@ -87,10 +88,10 @@ class Setting {
   int barrier(int thread, const Op& op) const;
   // Of a warp barrier: the threads in its mask.
   std::uint8_t in_mask(int thread, std::uint32_t mask) const;
-  // Warps of the thread's block that hold threads.
+  // The number of warps of the thread's block that contain threads.
   int warps(int thread) const { return warps_[thread]; }
 
-  // Whether it makes no difference which of two threads' next operations comes first.
+  // Whether the order of two threads' next operations does not matter.
   bool independent(int thread, const Op& op, int other_thread, const Op& other) const;
 
  private:
@@ -111,24 +112,24 @@ class Setting {
   std::vector<BarrierName> barriers_;
 };
 
-// The state of an execution. Small and plain: searches copy it at every step.
+// The state of an execution. Small and plain, because searches copy it at every step.
 class Execution {
  public:
   explicit Execution(const Setting& setting);
 
-  // Threads that can make a step: a bit each.
+  // The threads that can make a step: one bit each.
   std::uint8_t enabled() const;
   bool finished() const;
   const Op& next(int thread) const { return setting_->program().threads[thread].ops[pc_[thread]]; }
-  // Makes a step of a thread that can; adds the races of its operation with earlier ones to
-  // `races`.
+  // Makes a step of a thread that can make one. Adds the races of its operation with earlier ones
+  // to `races`.
   void step(int thread, std::vector<Race>& races);
-  // The values that the threads' operations have read, and the contents of global memory.
+  // A hash of the values that the threads have read and of the contents of global memory.
   // Executions that no observer can distinguish have the same outcome.
   std::uint64_t outcome() const;
-  // Barriers were used as PTX forbids.
+  // Barriers were used in a way that PTX forbids.
   bool broken() const { return broken_; }
-  // A thread went round a loop more often than is looked at.
+  // A thread iterated a loop more often than is examined.
   bool cut() const { return cut_; }
 
   static constexpr int kMaxEvents = 64, kMostRounds = 3;
@@ -138,7 +139,8 @@ class Execution {
   static void join(Clock& to, const Clock& from) {
     for (int i = 0; i < kMaxThreads; ++i) to[i] = std::max(to[i], from[i]);
   }
-  // The latest message of each thread and scope: the first operation of a release pattern.
+  // The latest message of each thread and scope, with the clock of the release pattern's first
+  // operation.
   struct Messages {
     Clock of[kMaxThreads][4] = {};
     void join(const Messages& from) {
@@ -159,16 +161,16 @@ class Execution {
     std::uint8_t thread, op, epoch, location;
     bool strong, reads, writes;
     Scope scope;
-    Clock observed = {};  // the first operation of each thread that has observed it; 0: none
+    Clock observed = {};  // by thread: its first operation that has observed the write; 0: none
   };
   struct Barrier {
     std::uint8_t came = 0, waiting = 0, arrivals = 0, expected = 0;
     Clock clock = {};
     Messages fences;
   };
-  // An mbarrier, or the barrier of a cluster. Each arrival is a strong write of its own, which a
-  // wait observes if the two are morally strong: by the arriving thread and its scope, block or
-  // cluster.
+  // An mbarrier, or the barrier of a cluster. Each arrival is a strong write of its own. A wait
+  // observes it if the two are morally strong, by the arriving thread and its scope (block or
+  // cluster).
   struct Phases {
     std::uint8_t arrived = 0, phase = 0;
     Messages pending[kMaxThreads][2], complete[kMaxThreads][2];
@@ -191,11 +193,11 @@ class Execution {
   const Setting* setting_;
   std::uint8_t pc_[kMaxThreads] = {};
   std::uint8_t blocked_ = 0;  // at a barrier
-  std::uint8_t polled_ = 0;   // the thread's await has read what is there now
+  std::uint8_t polled_ = 0;   // the thread's await has read the present value
   bool broken_ = false;
   Clock clock_[kMaxThreads] = {};
-  Messages fences_[kMaxThreads];             // that the thread's strong writes carry
-  Messages released_[kMaxThreads][kPlaces];  // its release operations there, likewise
+  Messages fences_[kMaxThreads];             // carried by the thread's strong writes
+  Messages released_[kMaxThreads][kPlaces];  // of its release operations there
   Messages found_[kMaxThreads][kPlaces];
   Messages sc_;
   Cell cells_[kMaxCells];

@@ -1,5 +1,5 @@
-// The simulated GPU's search for races against the oracle: shapes with known verdicts, and random
-// programs.
+// Compares the simulated GPU's search for races with the oracle: on shapes with known verdicts, and
+// on random programs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -18,7 +18,7 @@ std::vector<Named> programs(const char* file) {
   return parse(text.str());
 }
 
-// What the simulated GPU gets wrong, and by which rule; empty where it does not.
+// The fault of the simulated GPU and the rule that explains it; empty if there is none.
 std::string difference(const Program& p, Simulator& gpu) {
   Opinion opinion(p, Rules{});
   gpu.load({&p, 1});
@@ -36,8 +36,8 @@ TEST(Litmus, ShapesAreReportedAsTheManualSays) {
   }
 }
 
-// Programs on which the simulated GPU is known to differ, each with the reason. One that no longer
-// does must be taken off the list.
+// Programs on which the simulated GPU is known to differ, each with the reason. A program that no
+// longer differs must be removed from the list.
 TEST(Litmus, ListedProgramsDiffer) {
   Simulator gpu;
   for (const Named& listed : programs("golden/litmus/known.litmus")) {

@@ -113,7 +113,7 @@ class Generator {
   void place() {
     const int n = choose_.of({2, 2, 2, 2, 3, 3, 4});
     const Placement where = static_cast<Placement>(choose_.below(kPlacements));
-    const bool far = choose_.percent(50);  // lanes and warps that are no neighbours
+    const bool far = choose_.percent(50);  // lanes and warps that are not adjacent
     p_.cluster =
         where == Placement::kCluster || (where == Placement::kMixed && choose_.percent(60)) ? 2 : 1;
     if (p_.cluster == 2 && n > 2 && choose_.percent(30)) p_.cluster = 4;
@@ -143,7 +143,7 @@ class Generator {
     }
   }
 
-  // A new location; `narrow`: a byte or a half beside the one before.
+  // A new location. `narrow`: a byte or a half adjacent to the previous location.
   std::uint8_t locate(bool narrow) {
     Location l;
     const std::size_t n = p_.locations.size();
@@ -186,7 +186,7 @@ class Generator {
     return choose_.of({Scope::kCta, Scope::kCta, Scope::kCluster, Scope::kGpu, Scope::kGpu,
                        Scope::kGpu, Scope::kSys});
   }
-  // One that reaches all threads, mostly.
+  // In most cases a scope that includes all threads.
   Scope wide_scope() {
     return choose_.percent(60) ? choose_.of({Scope::kGpu, Scope::kSys}) : scope();
   }
@@ -247,7 +247,7 @@ class Generator {
 
   Op stray(std::size_t t) {
     if (choose_.percent(30)) return fence();
-    // Of any location that no thread awaits: what is awaited must come.
+    // Any location that no thread awaits: an awaited value must arrive.
     const std::uint8_t at =
         static_cast<std::uint8_t>(choose_.below(static_cast<int>(p_.locations.size())));
     if (!reaches(t, p_.locations[at])) return fence();
@@ -306,7 +306,7 @@ class Generator {
 
   bool room() const { return p_.locations.size() < kMaxLocations; }
 
-  // a writes, perhaps others change what is there, b waits for it.
+  // Thread a writes, other threads may change the value, and b waits for it.
   void flag() {
     if (!room()) return;
     std::size_t a = 0, b = 0;
@@ -380,7 +380,7 @@ class Generator {
     }
   }
 
-  // All add one; some wait for all.
+  // All threads add one; some wait for the total.
   void counter() {
     if (!room()) return;
     const std::uint8_t f = locate(false);
@@ -451,7 +451,7 @@ class Generator {
     }
   }
 
-  // Of two warps of one block: each waits, or one arrives only.
+  // A named barrier of two warps of one block: each waits, or one only arrives.
   void named_barrier() {
     std::size_t a = 0, b = 0;
     if (!pair(a, b, [](const Thread& t, const Thread& u) {
@@ -577,7 +577,7 @@ class Generator {
     if (accesses_memory(*it) || it->kind == Kind::kFence) ops.erase(it);
   }
 
-  // A thread does something only where it has read a value that somebody writes, or the first one.
+  // A thread acts only if it has read a value that some thread writes, or the initial value.
   void branch() {
     const std::size_t t = any_thread();
     std::vector<Op>& ops = p_.threads[t].ops;
@@ -607,7 +607,8 @@ class Generator {
     ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(at), op);
   }
 
-  // Every store of data its own value: that two threads write the same is information only.
+  // Gives every store of data its own value: two threads that write the same value are information
+  // only.
   void number_values() {
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
       for (std::size_t i = 0; i < p_.threads[t].ops.size(); ++i) {

@@ -1,5 +1,5 @@
-// Random litmus programs: threads hand data over to each other in one of the ways that PTX has, or
-// nearly so; a few stray operations; scopes and orders at random.
+// Generates random litmus programs: threads pass data to each other in one of the ways of PTX, or
+// nearly so, with a few additional operations and random scopes and orders.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace lockstep::litmus {
 
-// Where the threads of a program are.
+// The placement of a program's threads.
 enum class Placement : std::uint8_t { kLanes, kWarps, kBlocks, kCluster, kMixed };
 inline constexpr int kPlacements = 5;
 const char* name(Placement p);
 
-// Where its data are.
+// The memory of its data.
 enum class Space : std::uint8_t { kGlobal, kShared, kDistributed, kSeveral };
 inline constexpr int kSpaces = 4;
 const char* name(Space s);
@@ -21,7 +21,7 @@ const char* name(Space s);
 Placement placement_of(const Program& p);
 Space space_of(const Program& p);
 
-// The program of a number; the same for ever. It may block for ever (oracle.h finds out).
+// The program of a number, always the same. It may block forever (the oracle detects that).
 Program random_program(std::uint64_t number);
 
 }  // namespace lockstep::litmus

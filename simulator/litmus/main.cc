@@ -1,5 +1,5 @@
-// Random litmus programs: the simulated GPU's search for races against the PTX memory model.
-// docs/reference/memory_model.md has its use.
+// Random litmus programs: compares the simulated GPU's search for races with the PTX memory model.
+// docs/reference/memory_model.md describes its use.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,5 +1,4 @@
-// The oracle against verdicts argued by hand, and against a search that looks at every order of
-// steps.
+// Compares the oracle with verdicts derived by hand, and with a search of every order of steps.
 #include "simulator/litmus/oracle.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +32,7 @@ TEST(Oracle, JudgesShapesAsTheManualDoes) {
   }
 }
 
-// Looks at all that follows a race, or stops there: the same verdict.
+// Continuing after a race or stopping there gives the same verdict.
 TEST(Oracle, StopsAtARaceWithoutAnotherVerdict) {
   Search everything;
   everything.everything = true;
@@ -41,8 +40,8 @@ TEST(Oracle, StopsAtARaceWithoutAnotherVerdict) {
     EXPECT_EQ(judge(shape.program).verdict, judge(shape.program, everything).verdict) << shape.name;
 }
 
-// Steps that do not touch each other come in one order; verdicts, outcomes and races are those of
-// all orders.
+// Independent steps are examined in one order; verdicts, outcomes and races must be those of all
+// orders.
 TEST(Oracle, LeavesOutNoExecutionThatDiffers) {
   Search some;
   some.everything = true;
@@ -59,7 +58,7 @@ TEST(Oracle, LeavesOutNoExecutionThatDiffers) {
     ++compared;
     ASSERT_EQ(a.verdict, b.verdict) << to_text(p, std::to_string(number));
     if (a.verdict == Verdict::kInvalid) continue;
-    // The order of a pair may be the other one where nothing orders them.
+    // A pair may be in the other order if nothing orders the two.
     const auto either = [](const std::set<Race>& races) {
       std::set<Race> one_way;
       for (Race r : races) {

@@ -1,6 +1,6 @@
 // Litmus programs: a few threads, a few places in memory, straight-line code.
 //
-// A program is small enough that an oracle can look at every execution of it (oracle.h). It is
+// A program is small enough that an oracle can examine every execution of it (oracle.h). It can be
 // written as PTX for the simulated GPU (ptx.h), and as readable text for reports and lists
 // (text.h).
 #pragma once
@@ -18,23 +18,25 @@ inline constexpr int kMaxBlocks = 4;
 // PTX ISA 8.5, from the narrowest to the widest.
 enum class Scope : std::uint8_t { kCta, kCluster, kGpu, kSys };
 
-// How an operation orders others (PTX ISA 8.4). kVolatile is kRelaxed at system scope, spelt apart.
+// The memory semantics of an operation (PTX ISA 8.4). kVolatile is kRelaxed at system scope, spelt
+// differently.
 enum class Sem : std::uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc };
 
 enum class Kind : std::uint8_t {
   kLoad,
   kStore,
-  kAtom,        // reads, changes and gives the old value
-  kRed,         // changes
+  kAtom,        // a read-modify-write that returns the old value
+  kRed,         // a read-modify-write without a result
   kAwaitLoad,   // loads until it reads `compare`
   kAwaitCas,    // compare-and-swap until it finds `compare`
   kFence,       // sem and scope
   kMembar,      // the older spelling of fence.sc
-  kProxyFence,  // orders no threads; `id`: which (kProxies)
-  // To operation `target` if the result of operation `id` is `compare`, or is not: `equal`.
+  kProxyFence,  // orders no threads; `id`: which kind (kProxies)
+  // Branches to operation `target` if the result of operation `id` equals `compare` (`equal`), or
+  // differs from it.
   kBranch,
-  kBarSync,        // block barrier `id` of `warps` warps, all of the block where 0
-  kBarArrive,      // arrives there and does not wait; `warps` is not 0
+  kBarSync,        // block barrier `id` of `warps` warps; 0: all of the block
+  kBarArrive,      // arrives there without waiting; `warps` is not 0
   kWarpSync,       // of the lanes in `mask`
   kClusterArrive,  // kRelease or kRelaxed
   kClusterWait,
@@ -49,7 +51,7 @@ struct Op {
   Sem sem = Sem::kWeak;
   Scope scope = Scope::kGpu;
   Rmw rmw = Rmw::kExch;
-  bool used = true;           // kAtom: the thread keeps what it has read
+  bool used = true;           // kAtom: the thread uses the result
   std::uint8_t location = 0;  // of memory operations
   std::uint8_t id = 0;        // of a barrier or mbarrier
   std::uint8_t warps = 0;
@@ -74,7 +76,8 @@ inline bool is_cas(const Op& op) {
 inline bool has_result(const Op& op) {
   return op.kind == Kind::kLoad || (op.kind == Kind::kAtom && op.used);
 }
-// Whether a thread reads with it, or writes: a cas that finds another value does not.
+// Whether the operation may read, or write, for its thread. A cas that finds another value does not
+// write.
 inline bool may_read(const Op& op) { return accesses_memory(op) && op.kind != Kind::kStore; }
 inline bool may_write(const Op& op) {
   return accesses_memory(op) && op.kind != Kind::kLoad && op.kind != Kind::kAwaitLoad;
@@ -89,18 +92,18 @@ struct Thread {
   bool operator==(const Thread&) const = default;
 };
 
-// Bytes of global memory or of a block's shared memory. Locations may overlap. All hold 0 at first.
+// Bytes of global memory or of a block's shared memory. Locations may overlap. All are initially 0.
 struct Location {
   std::string name;
   bool shared = false;
-  std::uint8_t block = 0;              // whose shared memory
+  std::uint8_t block = 0;              // the block whose shared memory it is in
   std::uint8_t offset = 0, bytes = 4;  // in an arena of kArenaBytes
   bool operator==(const Location&) const = default;
 };
 
 // An mbarrier in the shared memory of a block.
 struct Object {
-  std::uint8_t block = 0, count = 1;  // arrivals of a phase
+  std::uint8_t block = 0, count = 1;  // count: arrivals for a phase
   bool operator==(const Object&) const = default;
 };
 
@@ -109,26 +112,26 @@ struct Program {
   std::vector<Location> locations;
   std::vector<Object> objects;
   std::uint8_t cluster = 1;  // blocks of a cluster
-  // Copies of the whole program, side by side: one in each of the first lanes of the warps. Every
-  // copy has its own locations, one after another in memory, as the elements of an array are.
+  // Copies of the whole program: one in each of the first lanes of the warps. Every copy has its
+  // own locations, adjacent in memory like the elements of an array.
   std::uint8_t copies = 1;
   bool generic = false;  // addresses are generic
   bool operator==(const Program&) const = default;
 
   std::uint32_t blocks() const;  // of the grid, a multiple of `cluster`
   std::uint32_t warps() const;   // of a block
-  bool uses_shared() const;      // locations or mbarriers there
+  bool uses_shared() const;      // locations or mbarriers in shared memory
   bool uses_remote() const;      // another block's shared memory
   std::size_t size() const;      // operations
 };
 
-// An execution's outcome is the sum of these over what its threads have read and what is left in
-// global memory. 0 where an operation was never reached.
+// An execution's outcome is the sum of these over the values that its threads read and those left
+// in global memory. 0 for an operation that was not reached.
 std::uint64_t outcome_of_result(int thread, int op, std::uint64_t value);
 std::uint64_t outcome_of_memory(int location, std::uint64_t value);
 
-// Why it is no program that PTX allows and the simulated GPU can run to its end; else empty. It may
-// still block for ever.
+// Why PTX does not allow the program, or the simulated GPU cannot run it to its end; empty if
+// neither. It may still block forever.
 std::string invalid(const Program& program);
 
 }  // namespace lockstep::litmus

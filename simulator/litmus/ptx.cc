@@ -51,7 +51,7 @@ class Writer {
     line("shl.b32 key, block, 7;");
     line("add.u32 key, key, id;");
     if (shared) initialise();
-    // The other threads of the grid end before anybody begins.
+    // The other threads of the grid end before the program starts.
     line("setp.ne.u32 any, 0, 0;");
     for (std::size_t t = 0; t < p.threads.size(); ++t) {
       line(fmt::format("setp.eq.u32 is{}, key, {};", t,
@@ -77,7 +77,7 @@ class Writer {
     if (!module.lines.empty()) module.lines.back().of.push_back(owner_);
   }
 
-  // Thread 0 of each block; nobody goes on before.
+  // Thread 0 of each block initialises; the others wait.
   void initialise() {
     const Program& p = *program_;
     for (std::uint32_t b = 0; b < p.blocks(); ++b) {
@@ -164,7 +164,7 @@ class Writer {
                        result_offset(number, static_cast<int>(i)),
                        result(number, static_cast<int>(i))));
     }
-    // Shared memory is there until all of the cluster are done.
+    // Shared memory must exist until all blocks of the cluster have finished.
     if (p.cluster > 1 && p.uses_shared()) {
       line("barrier.cluster.arrive;");
       line("barrier.cluster.wait;");
@@ -172,7 +172,8 @@ class Writer {
     line("bra END;");
   }
   bool wide(const Location& l) const { return !l.shared || program_->generic; }
-  // Of every location that the thread accesses, in a<number>, or w<number> where it takes 64 bits.
+  // Computes the address of every location that the thread accesses: in a<number>, or in w<number>
+  // if it needs 64 bits.
   void addresses(const Thread& t) {
     const Program& p = *program_;
     for (std::size_t n = 0; n < p.locations.size(); ++n) {

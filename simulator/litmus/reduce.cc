@@ -55,7 +55,7 @@ class Reducer {
     }
     return false;
   }
-  // Branches go where they went.
+  // Erases an operation and keeps the targets of branches.
   static void erase(Thread& t, std::size_t i) {
     t.ops.erase(t.ops.begin() + static_cast<std::ptrdiff_t>(i));
     for (std::size_t j = 0; j < t.ops.size(); ++j) {
@@ -71,7 +71,7 @@ class Reducer {
       if (which(t.ops[i])) erase(t, i);
     }
   }
-  // What only goes together: a barrier in all threads.
+  // Removes operations that belong together: a barrier in all threads.
   bool groups() {
     for (const Thread& t : p_.threads) {
       for (const Op& op : t.ops) {
@@ -141,7 +141,7 @@ class Reducer {
     }
     return false;
   }
-  // Plainer: one copy, device scope, stores and loads, words.
+  // Simplifies: one copy, device scope, stores and loads, words.
   bool simpler() {
     for (const bool copies : {true, false}) {
       Program q = p_;

@@ -1,4 +1,4 @@
-// Makes litmus programs small that the simulated GPU judges otherwise than the oracle.
+// Reduces litmus programs on which the simulated GPU and the oracle differ.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace lockstep::litmus {
 
-// Makes a program small for as long as it differs in the same way, by the same rule, under one of
-// the schedules. One that differs by kThreeThreads may become one that differs by no rule: then two
-// threads were enough.
+// Reduces a program while it differs in the same way, by the same rule, under one of the schedules.
+// A program that differs by kThreeThreads may become one that no rule explains: then two threads
+// were sufficient.
 Program minimised(const Program& program, const Difference& difference, Simulator& gpu,
                   std::span<const std::uint64_t> schedules);
 

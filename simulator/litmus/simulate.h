@@ -16,9 +16,9 @@ namespace lockstep::litmus {
 
 struct Ran {
   bool race = false;
-  std::set<Race> races;                 // as reported; the order of a pair means nothing
+  std::set<Race> races;                 // as reported; the order within a pair has no meaning
   std::vector<std::uint64_t> outcomes;  // as Execution::outcome(), of each copy
-  std::string report;                   // the findings, as a user reads them
+  std::string report;                   // the findings, as printed for a user
   std::string trouble;  // it did not run to its end, or there were findings of other kinds
 };
 
@@ -26,9 +26,10 @@ class Simulator {
  public:
   Simulator();
   ~Simulator();
-  // As one module, in place of the one before. Throws std::runtime_error when it is refused.
+  // Loads the programs as one module, which replaces the previous one. Throws std::runtime_error if
+  // it is refused.
   void load(std::span<const Program> programs);
-  // Runs the n-th program of the module. Races do not end it.
+  // Runs program `n` of the module. Races do not end it.
   Ran run(std::size_t n, std::uint64_t schedule_seed);
 
  private:

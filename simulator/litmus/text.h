@@ -1,14 +1,17 @@
-// Litmus programs as text: what reports print, and what lists of programs keep.
+// Litmus programs as text, for reports and lists of programs.
 //
 //   litmus message_passing
-//   cluster 2                                   blocks of a cluster; 1 where the line is missing
-//   copies 32                                   of all threads and locations, one in each lane; 1
-//   likewise generic                                     addresses x global+0 4 name, place, bytes
+//   cluster 2                                   blocks of a cluster; default 1
+//   copies 32                                   of all threads and locations, one in each lane;
+//                                               default 1
+//   generic                                     addresses are generic
+//   x global+0 4                                name, place, bytes
 //   f shared1+8 4                               in the shared memory of block 1
 //   mbarrier0 0 2                               mbarrier 0: in block 0, two arrivals a phase
 //   P0 0.0.0: st.weak x 1; st.release.gpu f 1   thread P0 is block.warp.lane
 //   P1 1.0.0: await.ld.acquire.gpu f 1; ld.weak x
-//   expect free                                 what follows the word is the reader's business
+//   expect free                                 the text after the word is for the reader of the
+//   list
 //
 // Operations are spelt as in PTX, without state space, type and brackets:
 //   ld.SEM[.SCOPE] x           st.SEM[.SCOPE] x 1
@@ -40,8 +43,8 @@ struct Named {
   Program program;
   std::vector<std::string> expected;  // the lines after `expect`
 };
-// Programs of a text; lines that begin with # are comments. Throws std::runtime_error with the line
-// that it cannot read.
+// Parses the programs of a text. Lines that start with # are comments. Throws std::runtime_error
+// with the line that cannot be parsed.
 std::vector<Named> parse(std::string_view text);
 
 }  // namespace lockstep::litmus

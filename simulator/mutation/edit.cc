@@ -37,7 +37,8 @@ bool is_part_of(const ptx::Operand& o, const std::string& symbol) {
                      [&](const ptx::Operand& e) { return is_part_of(e, symbol); });
 }
 
-// Whatever accesses shared memory accesses local memory, and the variable lies there.
+// Every instruction that accesses shared memory can access local memory, where the variable is
+// moved.
 void remove_sharing(ptx::Function& function, const std::string& symbol) {
   for (ptx::Variable& v : function.variables)
     if (v.name == symbol) v.space = ptx::Space::kLocal;
@@ -159,7 +160,7 @@ void Sequence::add_to(std::vector<Edit>& edits) {
 
 std::vector<Edit> edits_of(const Site& site) {
   std::vector<Edit> edits;
-  if (site.instruction().row == nullptr) return edits;  // the end of a function
+  if (site.instruction().row == nullptr) return edits;  // an implicit return
   if (chooses_division(site.function, site.index)) return edits;
   add_thread_edits(site, edits);
   add_memory_edits(site, edits);

@@ -8,7 +8,7 @@
 
 namespace lockstep::mutation {
 
-// A word of an opcode, such as ".rn", and what stands in its place; empty where it is left out.
+// A word of an opcode, such as ".rn", and its replacement; empty: the word is removed.
 struct Words {
   std::string_view from, to;
 };

@@ -20,7 +20,7 @@ using isa::Rounding;
 using isa::Type;
 using ptx::Operand;
 
-// Replaces the first of the words that the opcode has, if what comes of it is PTX.
+// Replaces the first of these words that the opcode contains, if the result is valid PTX.
 template <std::size_t n>
 void add_replaced(const Site& site, Operator op, const std::array<Words, n>& table,
                   std::vector<Edit>& edits) {
@@ -98,7 +98,7 @@ void add_flush_edits(const Site& site, std::vector<Edit>& edits) {
 void add_product_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const auto [name, rest] = divided(i.text);
-  // A product and zero have one rounding either way.
+  // A product plus zero is rounded once either way.
   if (i.opcode == Opcode::k_fma && i.operands.size() == 4 &&
       !is_zero(site.function, i.operands[3], i.modifiers.type)) {
     const Type type = site.function.registers[i.operands[0].index].type;
@@ -119,7 +119,7 @@ void add_product_edits(const Site& site, std::vector<Edit>& edits) {
   }
   if ((i.opcode != Opcode::k_add && i.opcode != Opcode::k_sub) || !is_float(i.modifiers.type))
     return;
-  // A product made shortly before, in the same stretch of instructions, and read here alone.
+  // A product computed shortly before, in the same basic block, and read only here.
   for (const std::size_t n : {1, 2}) {
     if (i.opcode == Opcode::k_sub && n == 2) break;  // a - b * c needs a negation
     if (i.operands[n].kind != Operand::Kind::kRegister ||
@@ -159,7 +159,7 @@ void add_conversion_edits(const Site& site, std::vector<Edit>& edits) {
   const std::string head = i.text.substr(0, dot), type = i.text.substr(dot);
   for (const Words& w : kNarrower) {
     if (type != w.from) continue;
-    // What the destination does not hold anyway is no loss, nor is what the source never has.
+    // Bits that the destination cannot hold, or that the source never has, are no loss.
     const Type narrow = isa::type_from_name(w.to.substr(1));
     if (isa::size_of(i.modifiers.type) <= isa::size_of(narrow)) continue;
     if (const auto bound = most(site.function, i.operands[1]); bound && *bound <= largest(narrow))
@@ -203,7 +203,7 @@ void add_constant_edits(const Site& site, std::vector<Edit>& edits) {
       const int bytes = std::max(1, isa::size_of(type));
       const std::uint64_t mask =
           bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
-      // A signed shift by the width and more leaves the sign alone, as one by a bit less does.
+      // A signed shift by the width or more leaves only the sign, as does a shift by slightly less.
       const bool sign = i.opcode == Opcode::k_shr && n == 2 && isa::is_signed(i.modifiers.type) &&
                         o.bits + 1 >= 8u * isa::size_of(i.modifiers.type);
       if (!sign) changed((o.bits + 1) & mask, "the constant is one more");

@@ -12,7 +12,7 @@ using isa::Opcode;
 using isa::Type;
 using ptx::Operand;
 
-constexpr std::int64_t kUnit = 16;  // bytes: what these copies count in
+constexpr std::int64_t kUnit = 16;  // bytes: the unit of these copies
 constexpr std::int64_t kTensorPlace =
     128;  // bytes: where in shared memory a tensor copy's place may begin
 constexpr std::int64_t kMbarrier = 8;  // bytes
@@ -71,8 +71,8 @@ void add_byte_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// What lies in brackets: places of data, a tensor with its coordinates, and last the mbarrier where
-// there is one.
+// Address operands: places of data, a tensor with its coordinates, and finally the mbarrier, if
+// any.
 void add_place_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const bool tensor = is_of_a_tensor(i.opcode);

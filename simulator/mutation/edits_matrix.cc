@@ -25,8 +25,8 @@ bool is_of_rows(Opcode op) { return op == Opcode::k_ldmatrix || op == Opcode::k_
 bool is_of_a_fragment(Opcode op) { return op == Opcode::k_wmma_load || op == Opcode::k_wmma_store; }
 bool loads(Opcode op) { return op == Opcode::k_ldmatrix || op == Opcode::k_wmma_load; }
 
-// Of wgmma: the predicate that says whether it accumulates; behind it the signs of A and B, then
-// whether A, if it is in shared memory, and B are transposed.
+// For wgmma: the index of the predicate for accumulation. The signs of A and B follow, then whether
+// A (if in shared memory) and B are transposed.
 std::size_t accumulates_at(const ptx::Instruction& i) {
   return i.opcode == Opcode::k_wgmma_mma_async_sp ? 5 : 3;
 }
@@ -123,7 +123,7 @@ void add_factor_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// The n-th of the words .row and .col of an opcode, from 0 on, turned; nullopt when it has fewer.
+// Inverts the n-th of the words .row and .col of an opcode, from 0 on; nullopt if it has fewer.
 std::optional<std::string> with_layout_turned(const std::string& opcode, int n) {
   for (std::size_t dot = opcode.find('.'); dot != std::string::npos;
        dot = opcode.find('.', dot + 1)) {
@@ -170,8 +170,8 @@ void add_layout_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// Fields of the descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2), whose distances
-// count in 16 bytes.
+// Fields of the descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2). Distances are in
+// units of 16 bytes.
 struct DescriptorEdit {
   Operator op;
   const char *operation, *change;

@@ -22,7 +22,8 @@ void add_barrier_edits(const Site& site, std::vector<Edit>& edits) {
       if (i.modifiers.bar != isa::BarMode::kRed)
         add_removal(edits, Operator::kBarrierRemoved, "the barrier is left out");
       const std::size_t number = i.modifiers.bar == isa::BarMode::kRed ? 1 : 0;
-      // Where all threads of a block come together, as at __syncthreads(), the number says nothing.
+      // If all threads of a block synchronise, as with __syncthreads(), the barrier's number does
+      // not matter.
       if (is_integer(i, number) && i.operands.size() > (number == 0 ? 1 : 3)) {
         const std::uint64_t other = i.operands[number].bits == 15 ? 0 : i.operands[number].bits + 1;
         add(edits, Operator::kBarrierChanged,
@@ -37,8 +38,8 @@ void add_barrier_edits(const Site& site, std::vector<Edit>& edits) {
       break;
     }
     case Category::kClusterBarrier:
-      // An arrival without its wait, or a wait without its arrival, stands still: what is left out
-      // is the wait alone.
+      // An arrival without its wait, or a wait without its arrival, would block. So only the wait
+      // is removed.
       if (i.opcode == Opcode::k_barrier_cluster_wait)
         add_removal(edits, Operator::kBarrierRemoved,
                     "the wait at the cluster's barrier is left out");
@@ -80,7 +81,7 @@ void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
       break;
     case Opcode::k_mbarrier_test_wait:
     case Opcode::k_mbarrier_try_wait: {
-      // The predicate says that the phase is over.
+      // The predicate is set as if the phase were complete.
       add(edits, Operator::kWaitRemoved, "the wait is over at once",
           with_opcode(site, "setp.eq.u32",
                       {i.operands[0], integer_operand(0), integer_operand(0)}));

@@ -22,7 +22,7 @@ const std::string& file_of(const ptx::Module& module, const ptx::SourceLocation&
              : kNone;
 }
 
-// What stands before a function's first .loc belongs to the line that it names.
+// Instructions before a function's first .loc belong to the line of that .loc.
 const ptx::SourceLocation& location_of(const ptx::Function& function, std::uint32_t index) {
   const auto from = function.body.begin() + index;
   const auto it = std::find_if(from, function.body.end(),

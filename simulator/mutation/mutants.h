@@ -10,11 +10,11 @@
 
 namespace lockstep::mutation {
 
-// Of one function, by instruction.
+// The mutants of one function, by instruction.
 std::vector<Mutant> mutants_of(std::span<const ptx::Module> modules, std::uint32_t module,
                                std::uint32_t function);
 
-// Changes the modules into the mutant. Throws std::out_of_range when there is no such place.
+// Changes the modules into the mutant. Throws std::out_of_range if there is no such place.
 void make_mutant(std::span<ptx::Module> modules, const Place& place);
 
 }  // namespace lockstep::mutation

@@ -67,7 +67,7 @@ TEST(Edits, OfComparisons) {
             (Texts{"compare-edge: lt became le: setp.le.s32 %p1, %r1, %r2",
                    "compare-negated: lt became ge: setp.ge.s32 %p1, %r1, %r2",
                    "operands-exchanged: its operands change places: setp.lt.s32 %p1, %r2, %r1"}));
-  // NaN is no reason to go the other way.
+  // NaN must not change the direction of the branch.
   const Texts ordered = edits("setp.gtu.f32 %p1, %f1, %f2;");
   EXPECT_EQ(ordered[0], "compare-edge: gtu became geu: setp.geu.f32 %p1, %f1, %f2");
   EXPECT_EQ(ordered[1], "compare-negated: gtu became le: setp.le.f32 %p1, %f1, %f2");
@@ -484,7 +484,7 @@ TEST(Edits, LeaveOutAShiftOfTheSignByMore) {
   EXPECT_TRUE(has(changes("shr.u64 %rd1, %rd2, 63;", 0), "one more"));
 }
 
-// Whatever the parser makes of an instruction, its own words and operands make again.
+// Rebuilding a parsed instruction from its words and operands must give the same instruction.
 TEST(WithOpcode, MakesEveryExampleAgain) {
   const std::vector<isa::Example> examples = isa::pairwise_examples();
   std::size_t made = 0;

@@ -1,5 +1,5 @@
-// What a mutant of a kernel changes, by kind. docs/reference/mutation.md says of each what mistake
-// in a source it stands for.
+// The kinds of changes in mutants of a kernel. docs/reference/mutation.md describes the source
+// mistake that each represents.
 #pragma once
 
 #include <array>
@@ -56,13 +56,13 @@ enum class Operator : std::uint8_t {
 
 inline constexpr std::size_t kOperators = static_cast<std::size_t>(Operator::kCount);
 
-// Whether the results of a program can show the change on a GPU that runs one block after the
-// other, warp by warp. The other changes show only in checks of the order of accesses, or by luck.
+// Whether a program's results can show the change on a GPU that runs blocks one after another, warp
+// by warp. Other changes show only in checks of the order of accesses, or by chance.
 bool changes_results(Operator op);
 
 // "barrier-removed".
 std::string_view name_of(Operator op);
-// nullopt when no operator has the name.
+// Returns nullopt if no operator has the name.
 std::optional<Operator> operator_named(std::string_view name);
 // One sentence.
 std::string_view description_of(Operator op);

@@ -1,4 +1,4 @@
-// How long the process of a mutant may run.
+// The time limit of a mutant's process.
 #pragma once
 
 #include <sys/types.h>
@@ -11,17 +11,17 @@
 
 namespace lockstep::mutation {
 
-// Counts from when it is made. What counts is processor time: where a machine is busy with other
-// work, a mutant waits and is none the worse for it. One that waits for something that never comes
-// uses none: it is over when it sleeps, and may take some times as long by the clock when it does
-// so by fits and starts.
+// Starts when constructed. It counts processor time, so a mutant that waits for a processor on a
+// busy machine loses nothing. A mutant that waits for an event that never occurs uses no processor
+// time. Its limit is over when it sleeps for long; if it sleeps intermittently, when several times
+// the limit have passed by the clock.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds) : seconds_(seconds) {}
 
   double elapsed() const { return since(begun_); }
 
-  // To be asked now and then, always of the same process: a child that has not been waited for.
+  // Call regularly, always for the same process: a child that has not been waited for.
   bool is_over(pid_t process) {
     constexpr double kWaits = 10, kSleeps = 2;
     const double elapsed = this->elapsed();
@@ -43,7 +43,7 @@ class TimeLimit {
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
   }
-  // One that waits for a processor does not.
+  // A process that waits for a processor does not sleep.
   static bool sleeps(pid_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     std::string text;
@@ -54,7 +54,7 @@ class TimeLimit {
 
   double seconds_;
   Clock::time_point begun_ = Clock::now(), asleep_ = begun_;
-  double used_ = -1;  // processor seconds when it was last seen to do something
+  double used_ = -1;  // processor seconds when it last made progress
 };
 
 }  // namespace lockstep::mutation

@@ -17,7 +17,7 @@ using ptx::Function;
 using ptx::Instruction;
 using ptx::Operand;
 
-constexpr int kDeepest = 12;  // instructions between a value and the constants that it comes from
+constexpr int kDeepest = 12;  // instructions between a value and the constants it is computed from
 constexpr std::uint64_t kHighWord = 0xffffffff00000000;
 
 std::optional<std::uint64_t> most_of(SpecialRegister r) {

@@ -1,5 +1,4 @@
-// What can be said of an instruction's values without running it: enough to leave out changes that
-// nothing can show.
+// Static properties of an instruction's values, used to omit changes without a visible effect.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +8,31 @@
 
 namespace lockstep::mutation {
 
-// The instruction that writes a register, when it is one alone and always does it; nullptr
+// The instruction that writes a register, if there is only one and it has no guard; nullptr
 // otherwise.
 const ptx::Instruction* definition_of(const ptx::Function& function, std::uint32_t reg);
 
-// How often the function reads a register.
+// The number of times that the function reads a register.
 std::size_t reads_of(const ptx::Function& function, std::uint32_t reg);
 
-// The largest value of an integer type, read as unsigned: of a signed one the largest that is not
-// negative.
+// The largest value of an integer type, read as unsigned; for a signed type, its largest
+// non-negative value.
 std::uint64_t largest(isa::Type type);
 
-// The largest value that an integer operand can have, read as unsigned: from the sizes of blocks
-// and grids that every GPU keeps to (CUDA programming guide, "Compute capabilities"), through what
-// is computed from them. nullopt: nothing is known.
+// The largest value that an integer operand can have, read as unsigned. It is derived from the
+// limits of blocks and grids on every GPU (CUDA programming guide, "Compute capabilities"), through
+// the computations on them. nullopt: unknown.
 std::optional<std::uint64_t> most(const ptx::Function& function, const ptx::Operand& operand);
 
-// Whether an operand of that floating-point type is a zero, of either sign, written as a constant.
+// Whether a floating-point operand is a constant zero, of either sign.
 bool is_zero(const ptx::Function& function, const ptx::Operand& operand, isa::Type type);
 
-// Whether the instruction only belongs to the choice that nvcc makes before a 64-bit division: of
-// 32 bits when both numbers have no more. It stands for nothing in a source, and the longer way
-// gives the same.
+// Whether the instruction only belongs to nvcc's choice before a 64-bit division between 32-bit and
+// 64-bit division. It corresponds to nothing in the source, and both ways give the same result.
 bool chooses_division(const ptx::Function& function, std::uint32_t index);
 
-// Whether a comparison only chooses the smaller or larger one of the integers that it compares: of
-// equal ones each is as good.
+// Whether a comparison only selects the smaller or larger of the integers that it compares: equal
+// ones are interchangeable.
 bool chooses_extreme(const ptx::Function& function, std::uint32_t index);
 
 }  // namespace lockstep::mutation

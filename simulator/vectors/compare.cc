@@ -1,10 +1,10 @@
-// Matrix instructions on random tiles, on the GPU of this machine and on the simulated one, until
-// the given number of tiles agrees or one does not.
+// Compares matrix instructions on random tiles between this machine's GPU and the simulated GPU,
+// until the given number of tiles agrees or one differs.
 //
 //   compare [--tiles=N] [--seed=S] [--threads=T] [--ptxas=PATH] [PART ...]
 //
-// Every PART names the forms whose instruction contains it; without any, the forms that programs
-// use most. Ends with 1 when a tile differs.
+// Each PART selects the forms whose instruction contains it; without any, the most frequent forms
+// are compared. Exits with 1 if a tile differs.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 
 using lockstep::vectors::MatrixForm;
 
-constexpr int kBatch = 4096;  // tiles of a launch
+constexpr int kBatch = 4096;  // tiles for each launch
 
 void must(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -39,7 +39,7 @@ std::uint32_t blocks_of(const MatrixForm& form, int tiles) {
   return static_cast<std::uint32_t>(tiles * form.lanes / lockstep::vectors::kThreadsABlock);
 }
 
-// One host thread's part: batches of one form on both devices.
+// One host thread: runs batches of one form on both devices.
 class Worker {
  public:
   Worker(const MatrixForm& form, cudaKernel_t kernel) : form_(form), kernel_(kernel) {
@@ -93,7 +93,7 @@ class Worker {
   lockstep::engine::testing::Machine gpu_;
 };
 
-// How many tiles differ in a form, counted by batches: a batch counts its first.
+// The number of batches of a form with a differing tile.
 long compare(const MatrixForm& form, long tiles, std::uint64_t seed, int threads,
              const std::string& ptxas) {
   const std::string code = lockstep::vectors::compiled(lockstep::vectors::matrix_module({&form, 1}),

@@ -1,4 +1,4 @@
-// Which values the recorded kernels are given.
+// The input values of the recorded kernels.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -23,9 +23,9 @@ class Random {
 
 using List = std::vector<std::uint64_t>;
 
-// Signed zeros, subnormals, the borders of the normal numbers, one and its neighbours, thirds and
-// integers, infinities, NaNs quiet and signalling: the most revealing first, since crossing takes
-// from the front.
+// Signed zeros, subnormals, the limits of normal numbers, one and its neighbours, thirds and
+// integers, infinities, quiet and signalling NaNs. The most revealing values come first, since
+// crossing uses values from the front.
 List special_floats(int fraction_bits, int exponent_bits) {
   const std::uint64_t step = std::uint64_t{1} << fraction_bits, fraction = step - 1;
   const std::uint64_t bias = (std::uint64_t{1} << (exponent_bits - 1)) - 1;
@@ -177,8 +177,8 @@ const List& specials(Type type) {
   }
 }
 
-// A value of any size: plain bits, or for numbers an exponent in the middle of the range half of
-// the time.
+// A value of any size: random bits or, for numbers, in half of the cases with an exponent in the
+// middle of the range.
 std::uint64_t any_value(Type type, Random& random) {
   const std::uint64_t bits = random();
   const bool tame = random() & 1;
@@ -201,7 +201,7 @@ std::uint64_t any_value(Type type, Random& random) {
   return (integer && tame ? bits >> (random() % (8 * size)) : bits) & mask;
 }
 
-// Lanes, segments and clamps: values that the shuffle's fields can hold, and some beyond.
+// Lanes, segments and clamps: values that fit the shuffle's fields, and some that exceed them.
 std::uint64_t shuffle_operand(int operand, Random& random) {
   const std::uint64_t r = random();
   if (operand == 2) return r % 8 == 0 ? r >> 8 & 0xff : r >> 8 & 31;
@@ -227,7 +227,7 @@ std::vector<std::uint64_t> inputs_of(const VectorForm& form) {
     seed = seed * 31 + static_cast<std::uint64_t>(w.type) +
            1;  // by types: rounding modes see the same values
   Random random(seed);
-  // As many specials of each input as can be crossed in four fifths of the threads.
+  // As many special values of each input as can be crossed in four fifths of the threads.
   std::size_t side = 1;
   const auto product = [n](std::size_t s) {
     std::size_t p = 1;
@@ -251,7 +251,7 @@ std::vector<std::uint64_t> inputs_of(const VectorForm& form) {
       }
       if (n == 1 && isa::size_of(w.type) == 2 && t >= static_cast<int>(list.size()))
         v = static_cast<std::uint64_t>(t) * 0x9e35 & 0xffff;
-      // The rest of a word in memory holds further elements, or nothing that may change.
+      // The rest of a word in memory contains further elements, or bytes that must not change.
       if (w.kind == Word::Kind::kMemory && isa::size_of(w.type) < 8)
         v |= random() << (8 * isa::size_of(w.type));
       if (opcode == Opcode::k_shfl_sync && w.operand >= 2) v = shuffle_operand(w.operand, random);

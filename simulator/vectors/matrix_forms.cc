@@ -33,7 +33,7 @@ Section in_memory(Type type, int rows, int columns, Section::Use use) {
   return {type, (bits + 32 * kWarp - 1) / (32 * kWarp), use};
 }
 
-// The types of the matrices of an instruction, in its own order of words.
+// The types of an instruction's matrices, in the order of its words.
 struct Types {
   Type d, a, b, c;
 };
@@ -90,7 +90,7 @@ class Writer {
   const std::vector<OperandRule>& rules() const { return *example_.operands; }
   void line(const std::string& s) { text_ += s + "\n"; }
 
-  // x2: the address of the tile's section, or of this lane's part of it.
+  // Sets x2 to the address of the tile's section, or of this lane's part of it.
   void address(const std::vector<Section>& sections, const std::string& base, bool of_lane) {
     const int before = words_of(sections, lanes_) - lanes_ * sections.back().words;
     line("add.u64 x2, " + base + ", " + text(4 * before) + ";");
@@ -99,7 +99,7 @@ class Writer {
 
   int first(std::size_t n) const { return isa::first_register(rules(), m_, n); }
 
-  // Registers of operand `n` from a new section, or to one.
+  // Loads the registers of operand `n` from a new section, or stores them to one.
   void fill(std::size_t n, Type element, Section::Use use) {
     const Type type = isa::operand_type(rules()[n], m_);
     const int count = std::max(1, isa::vector_length(rules()[n], m_));
@@ -139,10 +139,9 @@ class Writer {
     drain(0);
   }
 
-  // The instruction with its address in d<8n> and, where it takes one, its stride in the register
-  // of the last operand.
+  // The distance in elements between rows (or columns) of a matrix in memory.
   int leading(Type type, int rows, int columns, bool by_columns) const {
-    // A stride is a multiple of 16 bytes.
+    // A multiple of 16 bytes.
     const int least = 128 / isa::bits_of(type);
     const int natural = by_columns ? rows : columns;
     return (natural + least - 1) / least * least;
@@ -226,8 +225,8 @@ class Writer {
         "[x4], {y4, y5, y6, y7};");
     inputs_.push_back({Type::kB32, 1, Section::Use::kAny});
     address(inputs_, "x0", true);
-    // Stores go to rows of their own: the lane's number with some bits turned over, the same for
-    // the whole tile.
+    // Stores go to separate rows: the lane's number with some bits inverted, the same for the whole
+    // tile.
     line("ld.global.b32 y4, [x2];");
     if (!loads) line("shfl.sync.idx.b32 y4, y4, 0, 31, 0xffffffff;\nxor.b32 y4, y4, y1;");
     line("and.b32 y4, y4, 31;");
@@ -328,7 +327,7 @@ bool is_recorded(const isa::Example& e) {
   if (category != isa::Category::kMatrix && category != isa::Category::kMatrixLoadStore)
     return false;
   if (e.spelling.form->row->sm > 90 || e.spelling.form->row->suffix != 0) return false;
-  // Where a matrix of wmma lies makes no difference to its layout.
+  // The layout of a wmma matrix does not depend on its state space.
   if (op == Opcode::k_wmma_load || op == Opcode::k_wmma_store)
     return e.spelling.modifiers.space == isa::Space::kGlobal && e.operands->size() == 3;
   return true;

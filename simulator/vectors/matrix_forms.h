@@ -1,13 +1,13 @@
-// Kernels that execute one matrix instruction each on tiles of their own: what is recorded on a GPU
-// and replayed on the simulated one.
+// Kernels that execute one matrix instruction each on tiles. They are recorded on a GPU and
+// replayed on the simulated GPU.
 //
-// As vectors.h, but the unit is a tile: what the lanes of one warp, or of the four of a warpgroup,
-// compute together. A kernel has two parameters, the addresses of its input and its output. A
-// tile's input is a row of sections, one a matrix (or other operand), each `lanes` times `words`
-// words of 32 bits; the next tile's input follows it. Where the instruction takes registers, lane l
-// has the l-th part of a section; where it takes an address, the section is the matrix itself in
-// memory. Outputs likewise. Of every tile's output 32 bits of a digest are kept: a tile that
-// differs shows, and can be computed again.
+// As in vectors.h, but the unit is a tile: what the lanes of one warp, or of the four warps of a
+// warpgroup, compute together. A kernel has two parameters, the addresses of its input and its
+// output. A tile's input is a sequence of sections, one for each matrix or other operand. A section
+// has `lanes` times `words` words of 32 bits. The next tile's input follows. If the instruction
+// reads registers, lane l has the l-th part of a section. If it reads memory, the section is the
+// matrix itself. Outputs are laid out likewise. A recording keeps a 32-bit digest of every tile's
+// output: a differing tile shows, and can be computed again.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr int kThreadsABlock = 128;
 
 struct Section {
   isa::Type type = isa::Type::kNone;  // of an element; kB32: anything
-  int words = 0;                      // a lane's, of 32 bits
+  int words = 0;                      // for each lane, of 32 bits
   enum class Use : std::uint8_t {
     kFactor,
     kAccumulator,
@@ -47,20 +47,21 @@ struct MatrixForm {
   int output_words() const;  // of a tile
 };
 
-// All forms that the lanes of one warp or warpgroup execute on matrices and that exist on sm_90 or
+// All forms that the lanes of one warp or warpgroup execute on matrices, and that exist on sm_90 or
 // sm_90a.
 std::vector<MatrixForm> matrix_forms();
 
-// The input of all tiles: numbers of all sizes, near one, tiny, huge, with zeros, NaNs and
-// infinities, and such that cancel; the same for every call.
+// The input of all tiles: numbers near one, tiny and huge, with zeros, NaNs and infinities, and
+// numbers that cancel. The same for every call.
 std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form);
-// The input of `tiles` others, by `seed`.
+// The input of `tiles` other tiles, determined by `seed`.
 std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form, std::uint64_t seed, int tiles);
 
 // A module for sm_90a that holds the kernels of `forms`.
 std::string matrix_module(std::span<const MatrixForm> forms);
 
-// FNV-1a of every tile's output, folded to 32 bits, in little-endian order: what a recording keeps.
+// FNV-1a of every tile's output, folded to 32 bits, in little-endian order: the contents of a
+// recording.
 std::vector<std::uint8_t> tile_digests(const MatrixForm& form,
                                        std::span<const std::uint32_t> output);
 

@@ -1,4 +1,4 @@
-// Which values the recorded matrix kernels are given.
+// The input values of the recorded matrix kernels.
 #include <algorithm>
 
 #include "simulator/splitmix64.h"
@@ -9,7 +9,7 @@ namespace {
 
 using isa::Type;
 
-// What a tile's numbers are like, by the tile's number.
+// The kind of a tile's numbers, by the tile's number.
 enum class Range : int {
   kAll,         // any finite number
   kNearOne,     // exponents around zero
@@ -93,8 +93,8 @@ std::uint64_t integer(Type type, Range range, std::uint64_t r) {
   }
 }
 
-// Four bits for every four columns of a sparse row: two of them, in order (PTX ISA 9.7.14.6.1); for
-// tf32 one of two.
+// Four bits for every four columns of a sparse row: two column indices, in order (PTX ISA
+// 9.7.14.6.1); for tf32 one of two.
 std::uint32_t metadata(Type type, std::uint64_t r) {
   constexpr std::uint32_t kPairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
   std::uint32_t word = 0;

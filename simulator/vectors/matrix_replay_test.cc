@@ -1,5 +1,5 @@
-// Runs every recorded matrix form on the simulated GPU: every tile's result is silicon's, bit for
-// bit.
+// Runs every recorded matrix form on the simulated GPU: every tile's result must equal hardware's,
+// bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace {
 std::string recording_path;
 
 constexpr std::size_t kPerModule = 100;
-constexpr std::size_t kDigest = 4;  // bytes a tile
+constexpr std::size_t kDigest = 4;  // bytes for each tile
 
-// Of most forms' inputs another form has the same, and often the next one: they are made once for
-// both.
+// Most forms share their inputs with another form, often the next one, so the last inputs are
+// cached.
 const std::vector<std::uint32_t>& inputs_of(const MatrixForm& form) {
   static MatrixForm of;
   static std::vector<std::uint32_t> inputs;
@@ -111,7 +111,7 @@ TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
   EXPECT_EQ(compared, forms.size());
 }
 
-// The comparison must be able to fail: one bit of one tile is enough.
+// Checks that the comparison can fail: one bit of one tile is sufficient.
 TEST(MatrixReplay, ADifferenceOfOneBitIsSeen) {
   const MatrixForm form = matrix_forms().front();
   std::vector<std::uint32_t> output(static_cast<std::size_t>(form.tiles * form.output_words()), 7);

@@ -76,7 +76,7 @@ std::vector<std::vector<std::uint32_t>> rows_of(const fs::path& file, int base) 
   return rows;
 }
 
-// Of fp8 to f32, Hopper's rows are those of wgmma, which keeps 13 fraction bits, without the
+// For fp8 to f32, Hopper's rows are those of wgmma, which keeps 13 fraction bits, without the
 // addend.
 bool is_of_warpgroup(const Gpu& gpu, const Encoding& e, bool half) {
   return gpu.compute_capability == 90 && !half && (e.type == Type::kE4M3 || e.type == Type::kE5M2);

@@ -1,16 +1,15 @@
-// Executes every form of the table on the GPU of this machine and writes what came out.
+// Executes every form of the table on this machine's GPU and writes the results.
 //
 //   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING]
 //     [--write-modules=DIRECTORY [--target=sm_NN]] [OUTPUT]
 //
-// The recording goes to golden/instructions/. With --matrices it is that of the matrix
-// instructions; --whole: the output of the first tiles as it is besides, to find out about a
-// difference. --keep: what that recording has of instructions stays, and those alone are executed
-// that it lacks. Without --ptxas the driver compiles. With --write-modules nothing runs: the PTX of
-// all modules is written there instead.
+// The recording belongs in golden/instructions/. --matrices: records the matrix instructions.
+// --whole: also writes the complete output of the first tiles, to investigate a difference. --keep:
+// keeps the instructions of that recording, and executes only those that it lacks. Without --ptxas
+// the driver compiles. --write-modules: executes nothing, and writes the PTX of all modules.
 //
-// The instructions are those that the GPU's compute capability has: 9.0, or one of Blackwell's,
-// 10.0, 10.3, 11.0 and 12.0. The matrix instructions are those of 9.0 alone.
+// The instructions are those of the GPU's compute capability: 9.0, or Blackwell's 10.0, 10.3, 11.0
+// and 12.0. The matrix instructions are those of 9.0 only.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -36,7 +35,7 @@ using lockstep::vectors::MatrixForm;
 using lockstep::vectors::VectorForm;
 using lockstep::vectors::VectorTarget;
 
-// Kernels a module: compilation takes more than proportional time beyond.
+// Kernels of a module. Compile time grows more than proportionally beyond.
 constexpr std::size_t kPerModule = 200;
 // Words of a form's output that --whole keeps.
 constexpr std::size_t kWholeWords = 4096;
@@ -53,7 +52,7 @@ cudaDeviceProp properties_of_device() {
   return p;
 }
 
-// What this GPU's instructions are compiled for.
+// The target for which this GPU's instructions are compiled.
 VectorTarget target_of_device(bool matrices) {
   const cudaDeviceProp p = properties_of_device();
   const int number = 10 * p.major + p.minor;
@@ -130,7 +129,7 @@ std::string architecture_of(std::span<const MatrixForm>, VectorTarget) {
   return MatrixForm::kArchitecture;
 }
 
-// Forms in modules; each module is compiled by itself.
+// Visits forms in modules, each of which is compiled separately.
 template <class Form, class Visit>
 void each_module(const std::vector<Form>& forms, const Visit& visit) {
   for (std::size_t i = 0; i < forms.size(); i += kPerModule)
@@ -144,8 +143,8 @@ void write_modules(const std::vector<Form>& forms, VectorTarget target, const st
   });
 }
 
-// `run_form`: what executes one form of a library and returns its results. `recording`: what there
-// is already.
+// `run_form`: executes one form of a library and returns its results. `recording`: existing
+// results.
 template <class Form, class RunForm>
 void record(const std::vector<Form>& forms, const std::string& ptxas, const std::string& output,
             VectorTarget target, lockstep::vectors::Recording recording, const RunForm& run_form) {
@@ -209,7 +208,7 @@ int main(int argc, char** argv) {
   }
   std::vector<VectorForm> forms;
   lockstep::vectors::Recording before;
-  // A recording that is kept is of 9.0, and where it has everything no GPU is needed.
+  // A kept recording is of 9.0. If it is complete, no GPU is needed.
   const VectorTarget target = kept.empty() ? target_of_device(matrices) : VectorTarget();
   if (!matrices) forms = lockstep::vectors::vector_forms(target);
   if (!kept.empty()) {

@@ -1,4 +1,4 @@
-// A file of recorded results: text for the reader, zstd around all of it.
+// A file of recorded results: a readable text part, compressed with zstd as a whole.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace lockstep::vectors {
 
 struct RecordedForm {
-  std::uint64_t inputs = 0;           // digest() of the inputs that the results belong to
+  std::uint64_t inputs = 0;           // digest() of the inputs
   std::vector<std::uint8_t> results;  // pack()ed
 };
 
@@ -18,7 +18,7 @@ struct Recording {
   std::map<std::string, RecordedForm> forms;  // by VectorForm::name
 };
 
-// Throws std::runtime_error that names the file and what is wrong with it.
+// Throws std::runtime_error that names the file and the error.
 Recording read_recording(const std::string& path);
 void write_recording(const std::string& path, const Recording& recording);
 

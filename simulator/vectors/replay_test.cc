@@ -1,5 +1,5 @@
-// Runs every recorded form on the simulated GPU: the results are silicon's, bit for bit, or within
-// the documented bound where the instruction is approximate.
+// Runs every recorded form on the simulated GPU. The results must equal hardware's bit for bit or,
+// for an approximate instruction, be within the documented bound.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace {
 
 std::string recording_path;
 
-// Kernels a module; a module must be loaded before any of them runs.
+// Kernels of a module, which must be loaded before any of them runs.
 constexpr std::size_t kPerModule = 200;
 // Forms that are reported in full when they differ.
 constexpr int kReported = 40;
 
-// Where the simulated GPU follows the manual and silicon, with the code that ptxas 13.0 makes for
-// it, does not (docs/journal/silicon.md): packed additions to shared memory of .f16x2 and .bf16x2
-// add the lower half alone, whatever their order and scope.
+// Forms for which the simulated GPU follows the manual, but hardware with ptxas 13.0's code does
+// not (docs/journal/silicon.md): packed additions of .f16x2 and .bf16x2 to shared memory add only
+// the lower half, whatever their order and scope.
 bool is_known_to_differ(const std::string& form) {
   const auto contains = [&](std::string_view part) { return form.find(part) != std::string::npos; };
   return (form.starts_with("atom.") || form.starts_with("red.")) && contains(".shared") &&
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> execute(engine::testing::Machine& gpu, const VectorFo
   return words;
 }
 
-// What differs in one form, empty when nothing does.
+// The differences in one form; empty if there are none.
 std::string differences(const VectorForm& form, const std::vector<std::uint64_t>& inputs,
                         std::span<const std::uint64_t> recorded,
                         std::span<const std::uint64_t> got) {
@@ -144,7 +144,7 @@ TEST(Replay, TheSimulatedGpuGivesWhatSiliconGave) {
   EXPECT_EQ(differing, 0) << "forms of " << recording.device;
 }
 
-// The comparison must be able to fail: one bit of one result of an exact form is enough.
+// Checks that the comparison can fail: one bit of one result of an exact form is sufficient.
 TEST(Replay, ADifferenceOfOneBitIsSeen) {
   const Recording recording = read_recording(recording_path);
   for (const VectorForm& form : vector_forms()) {

@@ -73,8 +73,8 @@ double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, doub
 
 bool is_nan64(std::uint64_t v) { return (v & 0x7fffffffffffffff) > 0x7ff0000000000000; }
 
-// f64 addition and multiplication hand on a NaN operand, quieted; of two, ptxas may order either
-// first.
+// f64 addition and multiplication return a NaN operand, quieted. With two NaNs, ptxas may put
+// either first.
 bool hands_on_a_nan(const VectorForm& form, std::span<const std::uint64_t> inputs,
                     std::uint64_t recorded) {
   const Opcode op = form.spelling.form->row->opcode;
@@ -93,7 +93,7 @@ bool elements_agree(const VectorForm& form, std::span<const std::uint64_t> input
   if (recorded == got) return true;
   const double a = value_of(recorded, f), b = value_of(got, f);
   if (std::isnan(a) || std::isnan(b) || std::isinf(a) || std::isinf(b)) return false;
-  // ex2 of f16: silicon may be a whole last place off among subnormals, down to zero.
+  // ex2 of f16: among subnormals, down to zero, hardware may be off by one ulp.
   const double smallest = std::ldexp(1.0, 2 - (1 << (f.exponent_bits - 1)));
   const double subnormal = f.fraction_bits == 10 && std::fabs(b) < smallest ? ulp(b, f) / 2 : 0;
   return std::fabs(a - b) <= bound(form, inputs, a, f, element) + ulp(b, f) / 2 + subnormal;

@@ -1,4 +1,4 @@
-// How far a result of the simulated GPU may be from silicon's.
+// The tolerance for a result of the simulated GPU compared with hardware.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,9 @@
 
 namespace lockstep::vectors {
 
-// Whether word `output` of one thread's results agrees: bit for bit, or, for an approximate
-// instruction, within the error that the PTX manual allows silicon (9.7.3, 9.7.4), plus the
-// rounding of the simulated GPU's own result. Zeros, infinities and NaNs must be the same even
-// then.
+// Whether word `output` of one thread's results agrees: bit for bit or, for an approximate
+// instruction, within the error that the PTX manual allows hardware (9.7.3, 9.7.4), plus the
+// rounding of the simulated result. Zeros, infinities and NaNs must always be equal.
 bool agree(const VectorForm& form, std::size_t output, std::span<const std::uint64_t> inputs,
            std::uint64_t recorded, std::uint64_t got);
 

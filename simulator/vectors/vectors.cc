@@ -30,7 +30,7 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// Loads through a path that need not see what the kernel itself has written.
+// Loads through a path that may not see the kernel's own writes.
 bool reads_only_inputs(const isa::Spelling& s) {
   return s.modifiers.non_coherent || s.form->row->opcode == Opcode::k_ldu;
 }
@@ -52,7 +52,7 @@ bool reaches_its_own_bytes(const isa::Spelling& s) {
   }
 }
 
-// Memory operations by the plainest spelling: no hint, no order, no scope.
+// Memory operations in their plainest spelling: no hint, order or scope.
 bool is_plain(const isa::Spelling& s) {
   const Modifiers& m = s.modifiers;
   return !contains(s.text, "::") && !contains(s.text, ".weak") &&
@@ -71,8 +71,8 @@ bool exists(const isa::Example& e, VectorTarget target) {
   return isa::exists_on(*e.spelling.form->row, target.number, target.suffix);
 }
 
-// Scalar video instructions that ptxas 13.0 puts together from others so that a GPU gives something
-// else than the manual (docs/journal/silicon.md).
+// Scalar video instructions that ptxas 13.0 compiles to several others, so that a GPU's result
+// differs from the manual (docs/journal/silicon.md).
 bool is_not_as_the_manual_says(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   const char last = e.spelling.form->first_word.back();
@@ -98,8 +98,8 @@ bool belongs(const isa::Example& e) {
   return isa::computes(isa::category_of(op)) || is_exchange(op) || reduces_at_a_barrier(e.spelling);
 }
 
-// Memory operations whose spelling has a hint, an order or a scope compute what the plain ones do.
-// Of every row a few, from its beginning to its end, show that they do.
+// Memory operations with a hint, order or scope compute what the plain ones do. A few of every row,
+// spread over the row, verify that.
 constexpr std::size_t kHintedPerRow = 4;
 
 std::vector<const isa::Example*> hinted_representatives(const std::vector<isa::Example>& examples,
@@ -127,7 +127,7 @@ bool reads_carry(const Modifiers& m, Opcode op) {
 
 int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
 
-// Collects the text before and after the instruction while the operands are looked at one by one.
+// Collects the text before and after the instruction while the operands are processed one by one.
 class KernelWriter {
  public:
   explicit KernelWriter(const isa::Example& example)
@@ -216,7 +216,7 @@ class KernelWriter {
     }
   }
 
-  // Loads the next input word; the register that has it.
+  // Loads the next input word. Returns the register that contains it.
   std::string input(const Word& word) {
     before_ += "ld.global.b64 x2, [x0+" + std::to_string(8 * inputs_.size()) + "];\n";
     inputs_.push_back(word);
@@ -265,7 +265,7 @@ class KernelWriter {
         output({Word::Kind::kRegister, type, 8, position}, "x5");
         return;
     }
-    // A register of 16 bits is the least there is, and its upper half is part of the result.
+    // 16 bits is the smallest register, and its upper half is part of the result.
     output({Word::Kind::kRegister, type, bytes == 1 ? 2 : bytes, position}, "x4");
   }
 
@@ -303,7 +303,7 @@ class KernelWriter {
   std::vector<Word> inputs_, outputs_;
 };
 
-// lop3's table is part of the instruction: each operand alone, majority, selection, sum.
+// lop3's table is an immediate: each operand alone, majority, selection, sum.
 constexpr const char* kTables[] = {"0xEA", "0x96", "0xE8", "0xCA", "0xF0", "0xCC", "0xAA", "0x1B"};
 
 }  // namespace

@@ -1,11 +1,10 @@
-// Kernels that execute one instruction form each on inputs of their own: what is recorded on a GPU
-// and replayed on the simulated one.
+// Kernels that execute one instruction form each. They are recorded on a GPU and replayed on the
+// simulated GPU.
 //
-// Everything follows from the table of instruction forms: which forms there are, the kernel's text,
-// the inputs. A recording therefore holds results only, and a digest of the inputs that they belong
-// to.
+// The table of instruction forms determines everything: the forms, the kernel's text, the inputs. A
+// recording therefore contains only results, and a digest of their inputs.
 //
-// A kernel has two parameters, the addresses of its input and its output; thread t reads
+// A kernel has two parameters, the addresses of its input and its output. Thread t reads
 // `inputs.size()` consecutive 64-bit words at t * 8 * inputs.size() and writes `outputs.size()`
 // words likewise. It is launched with kThreads threads in blocks of kBlock.
 #pragma once
@@ -31,11 +30,11 @@ struct Word {
   };
   Kind kind = Kind::kRegister;
   isa::Type type = isa::Type::kNone;  // the operand's, of one element
-  int bytes = 0;                      // that mean something, 0 for a predicate
+  int bytes = 0;                      // significant bytes, 0 for a predicate
   int operand = 0;                    // position in the instruction
 };
 
-// What the kernels are compiled for: sm_90, or sm_100a.
+// The compilation target of the kernels: sm_90 or sm_100a.
 struct VectorTarget {
   int number = 90;
   char suffix = 0;
@@ -53,10 +52,10 @@ struct VectorForm {
   std::vector<Word> inputs, outputs;
 };
 
-// All forms that one thread, one warp or one block can execute on data alone and that the target
-// has: what computes, exchanges among lanes, reduces at a barrier, loads, stores and atomics. Of
-// memory operations every plain spelling, and of each row a few of those that differ in cache
-// hints, scopes or memory order.
+// All forms that the target has and that one thread, warp or block can execute on data alone:
+// computation, exchange among lanes, reductions at a barrier, loads, stores and atomics. Memory
+// operations are included in every plain spelling; of each row a few spellings with cache hints,
+// scopes or memory order are added.
 std::vector<VectorForm> vector_forms(VectorTarget target = {});
 
 // kThreads * inputs.size() words: special values crossed, then random ones. The same for every
@@ -71,8 +70,8 @@ std::uint64_t digest(std::span<const std::uint64_t> words);
 // Of the same numbers.
 std::uint64_t digest(std::span<const std::uint32_t> words);
 
-// The meaningful bytes of kThreads * outputs.size() words, word by word over all threads
-// (predicates as bits), and back.
+// pack(): the significant bytes of kThreads * outputs.size() words, word by word over all threads
+// (predicates as bits). unpack(): the reverse.
 std::vector<std::uint8_t> pack(const VectorForm& form, std::span<const std::uint64_t> words);
 std::vector<std::uint64_t> unpack(
     const VectorForm& form, std::span<const std::uint8_t> bytes);  // empty when the size is wrong

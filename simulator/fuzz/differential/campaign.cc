@@ -43,11 +43,11 @@ Mismatch minimised(const Recipe& recipe, const Judgement& judgement, Simulator& 
   Mismatch m;
   m.number = recipe.number();
   m.judgement = judgement;
-  // A finding must stay the same kind of finding: its first words.
+  // The finding must keep its kind: its first words.
   const std::string kind = judgement.voter == "finding" || judgement.voter == "refused"
                                ? judgement.detail.substr(0, judgement.detail.find(' '))
                                : std::string();
-  // A smaller program takes another turn under the same seed.
+  // A smaller program may take other turns under the same seed, so more schedules are tried.
   const std::uint64_t schedules = judgement.voter == "schedule" ? 24 : 2;
   m.program = reduced(generate(recipe), [&](const Program& p) {
     const Judgement j = judge(p, simulator, schedules);

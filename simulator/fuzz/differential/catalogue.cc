@@ -185,7 +185,7 @@ bool exact_on_silicon(const isa::Example& e) {
   const isa::FormRow& row = *e.spelling.form->row;
   const isa::Modifiers& m = e.spelling.modifiers;
   if (!not_on_silicon_because(row).empty()) return false;
-  // Without a rounding, ptxas may fuse a product and a sum.
+  // Without a rounding modifier, ptxas may fuse a product and a sum.
   const bool floating = m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 ||
                         m.type == Type::kF16x2 || m.type == Type::kBF16 || m.type == Type::kBF16x2;
   if (floating && m.rounding == isa::Rounding::kNone &&
@@ -204,7 +204,7 @@ const Catalogue& Catalogue::get() {
   return catalogue;
 }
 
-// Plain memory operations that other parts of the generator ask for by name, whether or not they
+// Plain memory operations that other parts of the generator request by name, whether or not they
 // are among the examples.
 bool is_plain(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;

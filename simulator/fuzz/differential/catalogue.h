@@ -1,5 +1,5 @@
-// The table of instruction forms as the generator sees it: which row stands where in a program, and
-// which cannot.
+// The generator's view of the table of instruction forms: where each row can be in a program, and
+// which rows cannot.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lockstep::fuzz::differential {
 
-// How a row comes into a program.
+// How a row is used in a program.
 enum class Place : std::uint8_t {
   kCompute,  // reads registers, writes registers
   kCarry,    // likewise, with the carry
@@ -18,9 +18,9 @@ enum class Place : std::uint8_t {
   kLoad,
   kStore,
   kAtomic,   // atom, red
-  kBarrier,  // barriers of the block that give a value, or none
-  kText,     // what needs instructions around it (text.cc)
-  kControl,  // branches, calls: wherever there are any
+  kBarrier,  // barriers of the block, with or without a result
+  kText,     // needs surrounding instructions (text.cc)
+  kControl,  // branches and calls, wherever they occur
   kNever,
 };
 
@@ -28,9 +28,9 @@ struct Row {
   const isa::FormRow* form = nullptr;
   int first = 0, last = 0;  // examples
   Place place = Place::kNever;
-  std::string_view never;  // why it cannot stand in a program, with kNever
+  std::string_view never;  // for kNever: why it cannot be in a program
   std::string_view
-      not_on_silicon;  // why results are not compared with a GPU's; empty when they are
+      not_on_silicon;  // why its results are not compared with a GPU's; empty if they are
 };
 
 class Catalogue {
@@ -40,8 +40,8 @@ class Catalogue {
   const std::vector<Row>& rows() const { return rows_; }
   const isa::Example& example(int i) const { return examples_[static_cast<std::size_t>(i)]; }
   int row_of(int example) const { return row_of_[static_cast<std::size_t>(example)]; }
-  // The example of an opcode as spelled, with as many operands; ends the program when there is
-  // none. `variant` distinguishes moves to and from vectors.
+  // The example of an opcode with this spelling and number of operands. Ends the program if there
+  // is none. `variant` distinguishes moves to and from vectors.
   int find(std::string_view opcode, std::size_t operands, int variant) const;
   std::string name(int row) const;  // "add{.rnd}{.ftz}{.sat}.f32 d, a, b"
   std::vector<int> rows_of(isa::Opcode opcode) const;
@@ -53,8 +53,8 @@ class Catalogue {
   std::vector<Row> rows_;
 };
 
-// An example that may be in a program whose results a GPU must give too: what it computes follows
-// from the manual, bit for bit, whatever ptxas makes of it.
+// Whether a program whose results are compared with a GPU may contain the example: its result
+// follows from the manual, bit for bit, whatever ptxas generates.
 bool exact_on_silicon(const isa::Example& e);
 
 }  // namespace lockstep::fuzz::differential

@@ -1,4 +1,4 @@
-// The choices a program is made of: the same wherever this is compiled.
+// The random choices from which a program is generated: the same on every platform.
 #pragma once
 
 #include <cstddef>

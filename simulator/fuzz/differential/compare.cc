@@ -47,7 +47,7 @@ Judgement judge(const Program& program, Simulator& simulator, std::uint64_t sche
   if (const std::string why = simulator.load(programs, {}); !why.empty()) return {"refused", why};
   const Result base = simulator.run(program, 0, {});
   if (!base.error.empty()) {
-    // A register that has lost its place may show itself by a finding.
+    // A finding may reveal a register that lost its slot too early.
     if (simulator.load(programs, {.registers = engine::RegisterPlaces::kSeparate}).empty() &&
         simulator.run(program, 0, {}).error.empty())
       return {"registers", base.error};

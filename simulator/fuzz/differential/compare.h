@@ -1,5 +1,5 @@
-// Judges one program here: by the reference, and by running it in all the ways that must make no
-// difference.
+// Judges one program without a GPU: by the reference, and by running it in all the ways that must
+// give the same result.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 namespace lockstep::fuzz::differential {
 
 struct Judgement {
-  // The voter that differs, a word: "reference", "registers", "schedule", "threads", "checks",
-  // "target 100"; "finding" when checks reject the program, "refused" when it does not load. Empty:
-  // all agree.
+  // The name of the voter that differs: "reference", "registers", "schedule", "threads", "checks",
+  // "target 100". "finding" if checks reject the program, "refused" if it does not load. Empty: all
+  // agree.
   std::string voter;
-  std::string detail;  // the first word that differs and what it stands for, or the findings
+  std::string detail;  // the first word that differs and its meaning, or the findings
 };
 
-// Runs it under so many schedules beside the ordinary one.
+// Also runs the program under `schedules` seeded schedules.
 Judgement judge(const Program& program, Simulator& simulator, std::uint64_t schedules = 2);
 
 // "block 1, thread 3: r4 is 00000001, by the reference 00000002".

@@ -20,7 +20,7 @@ constexpr std::uint32_t kHalves[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xf
                                      0x7e00, 0x0001, 0x03ff, 0x0400, 0x7bff, 0x3f80,
                                      0xbf80, 0x7f80, 0x0080, 0x4200, 0x3555};
 
-// A word that often means something as one number, as two halves, or as the upper word of an f64.
+// A word that is often a meaningful number, two meaningful halves, or the upper word of an f64.
 std::uint32_t word(Choices& choose) {
   switch (choose.below(10)) {
     case 0: return choose.of(kIntegers);
@@ -52,7 +52,7 @@ std::vector<std::uint32_t> words(std::uint64_t seed, std::size_t n) {
 std::span<const std::uint32_t> input_data() {
   static const std::vector<std::uint32_t> data = [] {
     auto v = words(1, kInputBytes / 4);
-    v[0] = 0;  // programs guard with it what must not be executed
+    v[0] = 0;  // programs use it to guard code that must not be executed
     return v;
   }();
   return data;

@@ -1,4 +1,4 @@
-// The memory that programs find: the same for all of them, so that it is there once.
+// The input memory of programs. All programs share it, so it exists once.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace lockstep::fuzz::differential {
 
 inline constexpr std::uint32_t kInputBytes = 1 << 18;
 
-// What kernels read: special values of every type among random ones.
+// The data that kernels read: special values of every type among random ones.
 std::span<const std::uint32_t> input_data();
 // The constant table of every module.
 std::span<const std::uint32_t> constant_data();

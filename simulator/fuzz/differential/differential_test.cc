@@ -1,4 +1,4 @@
-// Random programs, and the parts that make, judge and reduce them.
+// Tests random programs, and the code that generates, judges and reduces them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ namespace {
 
 std::string text_of(const Program& p) { return module_of(std::span(&p, 1)); }
 
-// With registers that share places and with a place for each, by the reference, under three
-// schedules, on one host thread and two, with and without checks, for two targets.
+// Compares the reference with runs: with shared and separate register slots, under three schedules,
+// on one host thread and two, with and without checks, for two targets.
 TEST(RandomPrograms, GiveTheSameInEveryWay) {
   Plan plan;
   plan.programs = 1000;
@@ -66,7 +66,7 @@ TEST(RandomPrograms, LeaveOutRowsForAReason) {
     EXPECT_EQ(row.place == Place::kNever, !row.never.empty()) << row.form->syntax;
 }
 
-// What is for silicon, ptxas takes, at every level.
+// ptxas accepts programs that are for a GPU, at every level.
 TEST(RandomPrograms, AreLegal) {
   std::vector<Program> programs;
   for (std::uint64_t seed = 0; seed < 64; ++seed)
@@ -82,16 +82,16 @@ TEST(RandomPrograms, AreLegal) {
   }
 }
 
-// What ptxas 13.0.88 assembles wrongly stands in programs that are not for silicon, and in no
-// other.
+// Code that ptxas 13.0.88 assembles wrongly occurs in programs that are not for a GPU, and in no
+// others.
 TEST(RandomPrograms, ForSiliconLeaveOutWhatPtxasGetsWrong) {
   const std::regex mistakes(
       "@!?p[0-9] testp|@!?p[0-9] set[.][a-z.]*(f32|f16|bf16)[.](f|bf|[busd])[0-9]+ |@!?p[0-9] "
       "set[.][a-z.]*[us]32[.](f16|bf16|[bus]16) |@p[0-9] bra MIDDLE|"
       "cp.async.c[ag][^ ]*L2::cache_hint[^ ]* [[]b_stage|\\nst[.][^ ]*[.][bus]8 [^,]*, "
       "[{]?h[0-3]|cp.async.bulk.shared::cluster.shared::cta");
-  // The first line with one of them. All begin with a guard, or are a store or a copy: of the other
-  // lines, most, the expression would take its time.
+  // The first line with such code. All such lines start with a guard, or are a store or a copy. The
+  // other lines, the majority, are not matched, to save time.
   const auto mistake_in = [&](const std::string& text) -> std::string {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -137,7 +137,8 @@ TEST(RandomPrograms, DifferWhereOneInstructionDoes) {
 }
 
 TEST(RandomPrograms, WithARaceAreFound) {
-  // Every thread stores to the same shared place: the board's, as if one thread were all.
+  // Every thread stores to the same place in shared memory: the board is used as if there were one
+  // thread.
   Program p = with(instruction("add.u32", {register32(0), register32(1), register32(2)}));
   Statement s;
   s.kind = Statement::Kind::kText;
@@ -159,7 +160,7 @@ TEST(RandomPrograms, WithARaceAreFound) {
 }
 
 TEST(Reducer, LeavesWhatShowsIt) {
-  // Programs with a maximum somewhere, however deep: what is left is that.
+  // Programs that contain a maximum, however deep: only that is left after reduction.
   const auto takes_maximum = [](const Program& p) {
     return text_of(p).find("max.") != std::string::npos;
   };
@@ -176,8 +177,8 @@ TEST(Reducer, LeavesWhatShowsIt) {
   EXPECT_EQ(tried, 10);
 }
 
-// One statement about a row, after which nothing comes but the end, where every thread stores its
-// registers; or a load of what the thread has in shared or local memory.
+// A program with one statement about a row, after which every thread stores its registers; or with
+// a load of the thread's own shared or local memory.
 Program alone(int row, std::uint64_t seed, Region read_back = Region::kInput) {
   Program p;
   p.target = 100;
@@ -204,9 +205,9 @@ Program alone(int row, std::uint64_t seed, Region read_back = Region::kInput) {
   return p;
 }
 
-// Rows whose results the reference knows. Of text it knows what registers hold after it, where the
-// text says so; barriers that only wait have no result, and of mbarrier.pending_count the text
-// looks at nothing.
+// Rows whose results the reference computes. For text it knows the resulting registers if the text
+// declares them. Barriers that only wait have no result. The text for mbarrier.pending_count does
+// not use the result.
 std::vector<int> referenced_rows() {
   const Catalogue& all = Catalogue::get();
   std::vector<int> rows;
@@ -254,7 +255,7 @@ TEST(Reference, JudgesEveryRowAlone) {
   }
 }
 
-// What a GPU does to the programs' memory before and after, here on the simulated one.
+// Tests the GPU's preparation and digest of the programs' memory on the simulated GPU.
 TEST(Helpers, PrepareAndDigestAsTheHostDoes) {
   const Program small = generate({1, -1, true}), large = generate({2, -1, true});
   const Layout layouts[] = {Layout(small), Layout(large)};

@@ -12,8 +12,8 @@ namespace {
 using isa::Opcode;
 using Kind = Statement::Kind;
 
-// Statements of a program, about; those within others come on top. ptxas takes most of the time
-// where it is asked: most programs for a GPU are small.
+// The approximate number of statements of a program, without nested ones. If ptxas is used, it
+// takes most of the time, so most programs for a GPU are small.
 struct Size {
   int least, most, depth, inner;
 };
@@ -57,7 +57,7 @@ class Generator {
       p.arguments[i] = static_cast<std::uint32_t>(choose_.bits());
     for (std::size_t i = 0; i < 4; ++i)
       p.arguments[i] = static_cast<std::uint32_t>(choose_.below(4));  // trip counts
-    // A register that nobody looks at in the end may lose its place at its last use.
+    // A register that is not stored at the end may lose its slot after its last use.
     if (choose_.percent(75))
       p.kept = static_cast<std::uint32_t>((choose_.bits() | choose_.bits()) & 0xfffff);
     p.ends_early = choose_.percent(12);
@@ -99,7 +99,7 @@ class Generator {
   }
 
  private:
-  // The row that the recipe asks for, at the program's top.
+  // Generates the row that the recipe requests, at the top level of the program.
   void focus(const Row& row, const Context& at) {
     for (int tries = 0; tries < 4; ++tries) {
       if (row.place == Place::kControl) {
@@ -271,7 +271,7 @@ class Generator {
     return s;
   }
 
-  // Control flow of a kind, of any when there is none for the opcode.
+  // Generates control flow for the opcode, or of any kind if there is none for it.
   Statement control(const Context& at, Opcode wanted) {
     enum {
       kConditional,
@@ -308,9 +308,9 @@ class Generator {
         return s;
       }
       case kMiddle:
-        // ptxas 13.0.88 -O1 and up keeps the counter of a loop that some lanes enter in its middle
-        // in a uniform register: the lanes that come second find it counted down, and do not end
-        // (docs/journal/ptxas.md). On a GPU all lanes enter at the same place.
+        // At -O1 and above, ptxas 13.0.88 keeps the counter of a loop that some lanes enter in its
+        // middle in a uniform register. Lanes that come second find it counted down, and do not end
+        // (docs/journal/ptxas.md). So in programs for a GPU all lanes enter at the same place.
         if (recipe_.silicon && at.in_function) return conditional(at);
         s.uniform = recipe_.silicon;
         s.argument = static_cast<std::uint32_t>(choose_.below(8 * kArgumentBytes));

@@ -1,5 +1,5 @@
-// Makes random programs: free of races and of undefined behaviour, with every row of the table of
-// instruction forms that can stand in one.
+// Generates random programs without races or undefined behaviour. Together they contain every row
+// of the table of instruction forms that can be in a program.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@ namespace lockstep::fuzz::differential {
 
 struct Recipe {
   std::uint64_t seed = 0;
-  int row = -1;          // a row that the program shall hold, if it can
-  bool silicon = false;  // only what a GPU of compute capability 9.0 must compute bit for bit
+  int row = -1;  // a row that the program must contain, if possible
+  bool silicon =
+      false;  // only code whose result a GPU of compute capability 9.0 must reproduce bit for bit
 
-  // A recipe as one number, for replays: the row in bits 48 and up.
+  // The recipe as one number, for replays: the row is in bits 48 and up.
   std::uint64_t number() const {
     return (static_cast<std::uint64_t>(row + 1) << 48) |
            (static_cast<std::uint64_t>(silicon) << 47) | (seed & 0x7fffffffffff);
@@ -23,13 +24,13 @@ struct Recipe {
   }
 };
 
-// The same program for the same recipe, always.
+// Returns the same program for the same recipe.
 Program generate(const Recipe& recipe);
 
-// Rows of the table that the program holds, each once, in order.
+// The rows of the table that the program contains, each once, in order.
 std::vector<int> rows_of(const Program& program);
 
-// Statements and instructions of units, for reports and the reducer.
+// The number of statements and of instructions in units, for reports and the reducer.
 std::size_t size_of(const Program& program);
 
 }  // namespace lockstep::fuzz::differential

@@ -1,5 +1,5 @@
-// Random programs against each other here: by a reference, and run in all the ways that must make
-// no difference. docs/reference/fuzzing.md has its use.
+// Random programs without a GPU: compares a reference with runs in all the ways that must give the
+// same result. docs/reference/fuzzing.md describes its use.
 #include <fmt/format.h>
 
 #include <cstdlib>

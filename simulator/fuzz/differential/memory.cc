@@ -1,5 +1,5 @@
-// Loads, stores and atomics: in the thread's own bytes of every state space, in what nobody writes,
-// and on sums that all threads share.
+// Loads, stores and atomics: on the thread's own bytes in every state space, on memory that nobody
+// writes, and on sums that all threads share.
 #include <algorithm>
 
 #include "simulator/fuzz/differential/sums.h"
@@ -44,7 +44,7 @@ Operand policy() {
 
 }  // namespace
 
-// Some element of `size` bytes, at a place that is known or that a register says.
+// An element of `size` bytes, at a fixed place or at one that a register selects.
 Address Writer::own(Region region, std::uint32_t size) {
   Address a;
   a.region = region;
@@ -147,9 +147,9 @@ Statement Writer::store(int example) {
       }
   }
   Statement s;
-  // ptxas 13.0.88 takes a 16-bit register that a floating-point instruction uses for a number, and
-  // a store of its low byte for a conversion (docs/journal/ptxas.md). A program for a GPU stores
-  // the byte of a register that is no number.
+  // ptxas 13.0.88 treats a 16-bit register that a floating-point instruction uses as a number, and
+  // a store of its low byte as a conversion (docs/journal/ptxas.md). So a program for a GPU stores
+  // the byte of another register.
   const auto byte = [&](Register r, int n) {
     if (!silicon_ || isa::size_of(m.type) != 1) return r;
     const Register t{Class::k16,
@@ -181,7 +181,7 @@ Statement Writer::store(int example) {
   return s;
 }
 
-// On bytes of the thread's own: the old value is known.
+// An atomic on the thread's own bytes: the old value is known.
 Statement Writer::atomic(int example) {
   const isa::Example& e = Catalogue::get().example(example);
   const isa::Modifiers& m = e.spelling.modifiers;
@@ -239,7 +239,8 @@ Statement Writer::atomic(int example) {
   return s;
 }
 
-// On a sum that others change too: the old value depends on the order and goes nowhere.
+// An atomic on a sum that other threads change, too: the old value depends on the order and is not
+// used.
 bool Writer::sum(int example, Statement& s) {
   const isa::Example& e = Catalogue::get().example(example);
   const isa::Modifiers& m = e.spelling.modifiers;

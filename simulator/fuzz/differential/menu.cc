@@ -1,4 +1,4 @@
-// Which rows a kind of program may hold, and the statements that are made of one.
+// The rows that a kind of program may contain, and the statements generated for a row.
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -112,8 +112,8 @@ Statement Writer::random_unit(const Context& at) {
                                    : menu_.text;
     if (rows.empty()) continue;
     const int row = choose_.of(rows);
-    // ptxas makes subroutines of divisions and roots, and takes its time: those that a program is
-    // made for are enough there.
+    // ptxas compiles divisions and roots to subroutines, which takes long. There they occur only in
+    // programs generated for them.
     const Opcode o = Catalogue::get().rows()[static_cast<std::size_t>(row)].form->opcode;
     const bool subroutine =
         o == Opcode::k_div || o == Opcode::k_rem || o == Opcode::k_rcp || o == Opcode::k_sqrt;

@@ -1,5 +1,5 @@
-// Which registers and which memory the statements of a program touch: what its kernel must set up,
-// and what it leaves behind.
+// The registers and memory that a program's statements access: what its kernel must initialise and
+// store.
 #pragma once
 
 #include "simulator/fuzz/differential/program.h"
@@ -17,7 +17,7 @@ struct Needs {
   }
 };
 
-// Of the kernel; functions have registers of their own.
+// The needs of the kernel; functions have their own registers.
 Needs needs_of(const Program& program);
 
 }  // namespace lockstep::fuzz::differential

@@ -57,7 +57,7 @@ class Printer {
   bool uses(Class c, int i) const { return needs_.pool[static_cast<int>(c)][i]; }
   bool uses(Class c, int from, int to) const { return needs_.uses(c, from, to); }
 
-  // Predicates begin as comparisons of what other registers begin with.
+  // Predicates are initialised by comparing initial values of other registers.
   void predicates() {
     for (int i = 0; i < 4; ++i)
       if (uses(Class::kPredicate, i))
@@ -119,14 +119,14 @@ class Printer {
     predicates();
   }
 
-  // The thread's own bytes begin as its input's.
+  // Initialises the thread's own bytes from its input.
   void fill(const char* space, const char* base) {
     for (std::uint32_t i = 0; i < kPrivate; i += 16)
       line("ld.global.v4.b32 {t0, t1, t2, t3}, [b_in+" + number(i + 32) + "];\nst." +
            std::string(space) + ".v4.b32 [" + base + "+" + number(i) + "], {t0, t1, t2, t3};");
   }
 
-  // What is left in the registers, and the block's sums.
+  // Stores the final registers and the block's sums.
   void results() {
     line("mad.wide.u32 x3, global_thread, " + number(Layout::kOutput) + ", b_output;");
     const auto store = [&](Class c, int n, const char* type, int at, int bytes) {
@@ -210,7 +210,7 @@ class Printer {
          to1 + ", t0, t2;\n}");
   }
 
-  // The register that holds an address, and the rest of it.
+  // The base register of an address, and its offset.
   std::string address(const Address& a, const isa::Modifiers& m, int operand) {
     std::string base;
     switch (a.region) {
@@ -244,8 +244,7 @@ class Printer {
     return "[" + base + rest + "]";
   }
 
-  // Temporaries are the statement's own, as nvcc writes them: a register allocator gives their
-  // places to others.
+  // Temporaries belong to one statement, as in nvcc's PTX: a register allocator reuses their slots.
   void unit(const std::vector<Instruction>& unit, const std::string& mask) {
     std::set<std::pair<int, int>> temporaries;
     bool addresses = false;
@@ -311,7 +310,7 @@ class Printer {
     line(s + ";");
   }
 
-  // The statement's own predicate takes a bit of the arguments.
+  // A bit of the arguments for the statement's own predicate.
   void argument_bit(const Statement& s, const std::string& d) {
     line("ld.param.u32 t0, [arguments+" + number(s.argument / 32 * 4) + "];\nand.b32 t0, t0, " +
          number(std::uint64_t{1} << s.argument % 32) + ";\nsetp.ne.u32 l" + d + ", t0, 0;");
@@ -424,7 +423,7 @@ void Printer::statement(const Statement& s, const std::string& mask) {
       break;
     }
     case Kind::kLeaveIf:
-      if (loops_.empty()) break;  // the reducer took the loop away
+      if (loops_.empty()) break;  // the reducer has removed the loop
       line((s.negated ? "@!" : "@") + p(s.predicate) + " bra " +
            (s.go_on ? loops_.back().first : loops_.back().second) + ";");
       break;

@@ -1,4 +1,4 @@
-// Programs as PTX.
+// Prints programs as PTX.
 #pragma once
 
 #include <span>
@@ -8,8 +8,7 @@
 
 namespace lockstep::fuzz::differential {
 
-// A module of some programs, whose kernels are called k0, k1 ...; `target` 0: that of the first
-// program.
+// A module of several programs, with kernels k0, k1 ... `target` 0: that of the first program.
 std::string module_of(std::span<const Program> programs, int target = 0);
 
 }  // namespace lockstep::fuzz::differential

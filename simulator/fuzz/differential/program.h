@@ -1,13 +1,13 @@
-// A random program as a tree: what the generator makes, the printer writes as PTX, the reference
-// interprets and the reducer cuts down.
+// A random program as a tree. The generator creates it, the printer writes it as PTX, the reference
+// interprets it, and the reducer cuts it down.
 //
-// Without any of its statements, a program still has no race and no undefined behaviour. Every
+// A program stays free of races and undefined behaviour if any of its statements are removed. Every
 // register of the pool, and every byte that a thread may read, has a value before the first
-// statement. An address is always masked into what belongs to the thread. What needs several
-// instructions (a carry, an exchange between two barriers) is one statement.
+// statement. An address is always masked into memory that belongs to the thread. Code that needs
+// several instructions (a carry, an exchange between two barriers) is one statement.
 //
 // A kernel has the parameters (input, output, scratch, sums, zero, arguments): five addresses and
-// kArgumentBytes. Registers of the pool are variables: many statements write each.
+// kArgumentBytes. Registers of the pool are variables: many statements write each of them.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace lockstep::fuzz::differential {
 
 enum class Class : std::uint8_t { kPredicate, k16, k32, k64, k128 };
 
-// Registers of each class: first those of the pool, then temporaries that live within one
+// Registers of each class: first those of the pool, then temporaries that are used within one
 // statement.
 inline constexpr int kPool[] = {4, 4, 8, 4, 0};
 inline constexpr int kRegisters[] = {8, 8, 16, 10, 2};
@@ -33,19 +33,20 @@ struct Register {
   bool operator==(const Register&) const = default;
 };
 
-// What an address points into.
+// The memory to which an address points.
 enum class Region : std::uint8_t {
-  // read-only global memory: the thread's own kInputStride bytes, or the kWindow bytes at the
-  // beginning.
+  // Read-only global memory: the thread's own kInputStride bytes, or the kWindow bytes at the
+  // start.
   kInput,
   kScratch,    // global memory, kPrivate bytes a thread
   kShared,     // shared memory, kPrivate bytes a thread
   kLocal,      // kPrivate bytes
   kConstant,   // kConstantBytes, the same in all programs
   kArguments,  // kArgumentBytes, the kernel's last parameter
-  kBoard,      // shared memory, kBoardStride bytes a thread, which others read between two barriers
-  kGlobalSums,  // kSums cells of 8 bytes, which all threads change by operations that commute
-  kSharedSums,  // likewise, of the block
+  kBoard,  // shared memory, kBoardStride bytes for each thread, which other threads read between
+           // two barriers
+  kGlobalSums,  // kSums cells of 8 bytes, which all threads change by commutative operations
+  kSharedSums,  // as kGlobalSums, for the block
 };
 
 inline constexpr std::uint32_t kInputStride = 96, kWindow = 4096, kPrivate = 32,
@@ -54,7 +55,7 @@ inline constexpr std::uint32_t kInputStride = 96, kWindow = 4096, kPrivate = 32,
 
 struct Address {
   Region region = Region::kInput;
-  bool window = false;  // kInput: of the window, not the thread's own bytes
+  bool window = false;  // kInput: the window, not the thread's own bytes
   bool others =
       false;  // kBoard: any thread's slot, chosen by `index`; of the thread's own warp with `warp`
   bool warp = false;
@@ -73,7 +74,7 @@ struct Operand {
     kVector,     // elements
     kPair,       // elements[0]|elements[1]
     kAddress,
-    kMask,     // the lanes that execute this, of the warp
+    kMask,     // the lanes of the warp that execute this
     kPolicy,   // a cache policy
     kSpecial,  // a special register
   };
@@ -93,35 +94,35 @@ struct Instruction {
   bool guard_negated = false;
 };
 
-// What a statement that is written as text does to the registers, for the reference: `to` takes a
-// value in every thread.
+// The effect of a text statement on the registers, for the reference: `to` gets a value in every
+// thread.
 struct Assignment {
   enum class Value : std::uint8_t { kConstant, kRegister, kInput, kLaneMask };
   Register to;
   Value value = Value::kConstant;
   std::uint64_t bits = 0;    // kConstant
   Register from;             // kRegister
-  std::uint32_t offset = 0;  // kInput: into the thread's own bytes
+  std::uint32_t offset = 0;  // kInput: offset in the thread's own bytes
 };
 
 struct Statement {
   enum class Kind : std::uint8_t {
     kUnit,  // unit
-    kIf,    // body where the predicate holds, other elsewhere
-    kDead,  // body, which a zero in the input guards: never executed, and the compiler cannot know
+    kIf,    // body if the predicate holds, otherwise other
+    kDead,  // body, guarded by a zero in the input: never executed, but the compiler cannot know it
     kLoop,  // body
-    // Ends the innermost loop's iteration, or the loop, for the lanes whose predicate holds.
+    // Ends the iteration of the innermost loop, or the loop, for lanes whose predicate holds.
     kLeaveIf,
     kSwitch,       // cases, by brx.idx
-    kIrreducible,  // a loop of body and other that some lanes enter in its middle
+    kIrreducible,  // a loop of body and other that some lanes enter in the middle
     kCall,
     kExchange,  // unit stores to the board; barrier; body may read all of the board; barrier
-    // As kExchange, where the first half of the warps only arrives and the other half waits and
+    // As kExchange, but the first half of the warps only arrives, and the other half waits and
     // reads.
     kHandOver,
-    kBarrier,  // unit, at a barrier of the block or without
+    kBarrier,  // unit, at a barrier of the block or without one
     kText,     // lines, with `effects`
-    kEnd,      // the lanes whose predicate holds are done
+    kEnd,      // ends the lanes whose predicate holds
   };
   Kind kind = Kind::kUnit;
   std::vector<Instruction> unit;
@@ -130,19 +131,19 @@ struct Statement {
 
   int predicate = 0;  // kIf, kLeaveIf, kIrreducible, kEnd
   bool negated = false;
-  bool tracked =
-      false;  // kIf, kLoop: the mask of lanes within is known, and warps may exchange values there
+  bool tracked = false;        // kIf, kLoop: the mask of the lanes inside is known, and warps may
+                               // exchange values there
   bool uniform = false;        // kIf, kIrreducible: the condition is a bit of the arguments
   std::uint32_t argument = 0;  // kIf, kIrreducible: which bit; kLoop: which word
-  // kLoop: how often
+  // kLoop: the source of the number of iterations.
   enum class Trips : std::uint8_t { kConstant, kArgument, kLanes } trips = Trips::kConstant;
   std::uint32_t count = 1;  // kConstant, kIrreducible
   std::uint8_t reg = 0;     // kLanes, kSwitch: 32-bit register; its low two bits count
   bool at_bottom = false;   // kLoop, kConstant: tested at its end
-  // kLoop: 32-bit register that takes in a word of the input in each iteration, by a pointer that
-  // moves on.
+  // kLoop: the 32-bit register that accumulates a word of the input in each iteration, by an
+  // advancing pointer.
   int walk = -1;
-  bool go_on = false;  // kLeaveIf: ends the iteration only
+  bool go_on = false;  // kLeaveIf: ends only the iteration
   int variant = 0;     // of barriers and calls
   // kCall
   int function = 0, alternative = -1;       // alternative: indirect, by predicate
@@ -167,8 +168,8 @@ struct Program {
   std::uint64_t seed = 0;
   int target = 90;
   char suffix = 0;
-  bool referenced = false;  // the reference knows every instruction
-  bool ends_early = false;  // lanes may be done before others: no barrier at the end
+  bool referenced = false;  // the reference can compute every instruction
+  bool ends_early = false;  // lanes may end before others: no barrier at the end
   std::uint32_t blocks = 1, threads = 32;
   std::uint32_t input_offset = 0;  // into input_data()
   std::uint32_t kept =
@@ -178,8 +179,8 @@ struct Program {
   std::vector<Statement> body;
 };
 
-// What a program leaves behind, in one stretch of memory: per thread what is in the pool's
-// registers, per thread its scratch memory, the sums of the grid and those of each block.
+// The results of a program, in one range of memory: the pool's registers and the scratch memory of
+// each thread, the sums of the grid, and those of each block.
 struct Layout {
   static constexpr std::uint32_t kOutput =
       80;  // bytes a thread: 8 r, 4 d, 4 h, a word of predicates, a word unused
@@ -190,7 +191,7 @@ struct Layout {
         shared_sums(sums + 8 * kSums),
         bytes(shared_sums + p.blocks * 8 * kSums) {}
   static constexpr std::uint32_t kMax = 256 * (kOutput + kPrivate) + 9 * 8 * kSums;
-  // Behind it, 128 bytes a block that programs discard: nobody reads them.
+  // Behind it, 128 bytes for each block that programs discard: nobody reads them.
   static constexpr std::uint32_t kDiscarded = (kMax + 255) / 256 * 256,
                                  kWhole = kDiscarded + 8 * 128;
 };

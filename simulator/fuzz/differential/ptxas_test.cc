@@ -1,4 +1,4 @@
-// Programs that ptxas 13.0.88 assembles wrongly (docs/journal/ptxas.md): the simulated GPU does
+// Programs that ptxas 13.0.88 assembles wrongly (docs/journal/ptxas.md). The simulated GPU must do
 // what the manual says.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ std::string contents(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What a thread has read.
+// The values that a thread has read.
 struct Read {
   std::uint32_t r0, r1, r2;
 };
@@ -62,7 +62,7 @@ bool less(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b);
 }
 
-// The greater of two numbers whose upper halves are zero, as bits; a NaN gives way.
+// The greater of two numbers whose upper halves are zero, as bits. A NaN loses.
 std::uint16_t greater(std::uint16_t a, std::uint16_t b) {
   const float x = std::bit_cast<float>(static_cast<std::uint32_t>(a) << 16),
               y = std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16);
@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(Mistakes, Ptxas, testing::ValuesIn(kCases),
                            return std::string(i.param.kernel);
                          });
 
-// Random programs, made small, that are kept as they are: what -O0 and the simulated GPU give in
-// the first word that ptxas gets wrong.
+// Reduced random programs, kept literally, with the result of -O0 and of the simulated GPU in the
+// first word that ptxas gets wrong.
 struct Reduced {
   const char* name;
   struct {

@@ -27,7 +27,7 @@ class Reducer {
   }
 
  private:
-  // Whether the program, as it has been changed, still shows it; else it is as before.
+  // Whether the changed program still shows the difference. If not, the change is undone.
   bool keep(Program& before) {
     if (left_ == 0) {
       best_ = std::move(before);
@@ -39,7 +39,7 @@ class Reducer {
     return false;
   }
 
-  // A list is named by the path to it, since a program that was put back is another object.
+  // A list is identified by its path, since undoing a change replaces the objects.
   using Path = std::vector<std::pair<std::size_t, std::size_t>>;  // statement, which of its lists
   static List* list_of(Statement& s, std::size_t n) {
     if (n == 0) return &s.body;
@@ -84,7 +84,7 @@ class Reducer {
   }
   List* here() { return at(root_, path_); }
 
-  // Takes away stretches of a half, a quarter, ... of the list.
+  // Removes ranges of a half, a quarter, ... of the list.
   bool shorten(List& list) {
     bool changed = false;
     for (std::size_t chunk = std::max<std::size_t>(list.size() / 2, 1);; chunk /= 2) {
@@ -103,7 +103,7 @@ class Reducer {
     }
   }
 
-  // Puts the statements of a branch or a loop in its place.
+  // Replaces a branch or a loop by its statements.
   bool open(List&) {
     bool changed = false;
     for (std::size_t i = 0; here() != nullptr && i < here()->size() && left_ > 0; ++i) {
@@ -152,7 +152,7 @@ class Reducer {
         for (Instruction& x : s.unit) x.guard = -1;
         return true;
       });
-      // Registers that address something become a known place; sources become zero or one.
+      // Address registers become a fixed place; sources become zero or one.
       const std::size_t instructions = (*here())[i].unit.size();
       for (std::size_t k = 0; k < instructions; ++k) {
         const std::size_t operands = (*here())[i].unit[k].operands.size();
@@ -178,7 +178,7 @@ class Reducer {
     };
     change([](Program& p) { return std::exchange(p.blocks, 1) != 1; });
     change([](Program& p) {
-      // Hand-overs and counts of barriers know how many threads there are.
+      // Hand-overs and barriers with counts depend on the number of threads.
       const auto uses_count = [](const List& list, const auto& self) -> bool {
         for (const Statement& s : list) {
           if (s.kind == Kind::kHandOver || s.kind == Kind::kBarrier || s.kind == Kind::kExchange)

@@ -1,5 +1,5 @@
-// Makes a program small that shows something: takes statements away, opens loops and branches,
-// shortens what repeats, as long as it still shows it.
+// Reduces a program that shows a difference: removes statements, unwraps loops and branches, and
+// shortens repetitions, as long as the difference remains.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace lockstep::fuzz::differential {
 
-// `shows` says whether a smaller program still does; it is asked at most `most` times.
+// `shows`: whether a smaller program still shows the difference. It is called at most `most` times.
 Program reduced(const Program& program, const std::function<bool(const Program&)>& shows,
                 std::size_t most = 2000);
 

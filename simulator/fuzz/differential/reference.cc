@@ -1,4 +1,4 @@
-// The tree of a program: which threads execute what.
+// Interprets the tree of a program: which threads execute which statements.
 #include <utility>
 
 #include "simulator/fuzz/differential/reference_block.h"
@@ -55,7 +55,7 @@ void Block::statement(const Statement& s, const Lanes& lanes) {
       break;
     }
     case Kind::kLeaveIf:
-      if (loops_ == 0) break;  // the reducer took the loop away
+      if (loops_ == 0) break;  // the reducer has removed the loop
       for (const int t : lanes) {
         if (!holds(s, t)) continue;
         left_.insert(std::upper_bound(left_.begin(), left_.end(), t), t);
@@ -149,7 +149,7 @@ void Block::call(const Statement& s, const Lanes& lanes) {
   }
 }
 
-// The arguments are in r0, d0, r1, r2 of the frame; the results are left in r1, r2, r5 and d1.
+// The arguments are in r0, d0, r1, r2 of the frame; the results are stored in r1, r2, r5 and d1.
 void Block::function(std::size_t f, const Lanes& lanes, std::vector<Registers>& frame,
                      std::vector<std::uint32_t> depth) {
   if (lanes.empty()) return;

@@ -1,8 +1,8 @@
-// A slow and simple interpreter of random programs, written from the PTX manual: it knows the
-// program's tree and none of the simulated GPU.
+// A slow and simple interpreter of random programs, written from the PTX manual. It uses the
+// program's tree and no code of the simulated GPU.
 //
-// All threads of a block go through the tree together, as a set of those that execute a statement;
-// so exchanges and barriers need no schedule.
+// All threads of a block walk through the tree together, as the set of threads that execute a
+// statement. So exchanges and barriers need no schedule.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace lockstep::fuzz::differential {
 
-// The result of an instruction that only computes, for one thread. `sources` in the order of the
-// manual, predicates as 0 or 1, already negated where the operand is; `carry` is read and written.
-// False when the instruction is not known here.
+// The result of a computing instruction for one thread. `sources`: in the order of the manual,
+// predicates as 0 or 1, negated if the operand is. `carry` is read and written. Returns false if
+// the instruction is not supported here.
 struct Values {
-  std::uint64_t first = 0, second = 0;  // second: of a pair or of a vector
+  std::uint64_t first = 0, second = 0;  // second: of a pair or a vector
 };
 bool evaluate(const isa::Spelling& spelling, std::span<const std::uint64_t> sources, bool& carry,
               Values& to);
-// The parts of it: integers, bits, comparisons; numbers.
+// The parts of evaluate(): one for integers, bits and comparisons, one for numbers.
 bool evaluate_integer(const isa::Spelling& spelling, std::span<const std::uint64_t> sources,
                       bool& carry, Values& to);
 bool evaluate_float(const isa::Spelling& spelling, std::span<const std::uint64_t> sources,
@@ -33,7 +33,7 @@ int order_of(isa::Type type, bool ftz, std::uint64_t a, std::uint64_t b);
 
 bool reference_knows(const isa::Example& example, Place place);
 
-// What the program leaves in its memory (Layout).
+// The memory after the program (Layout).
 std::vector<std::uint8_t> reference_result(const Program& program);
 
 }  // namespace lockstep::fuzz::differential

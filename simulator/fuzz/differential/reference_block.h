@@ -1,4 +1,4 @@
-// One block of a program, as the reference runs it: its threads' registers and memory.
+// One block of a program in the reference: the registers and memory of its threads.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class Block {
     return needs_.pool[static_cast<int>(c)][i] && (program_.kept >> kept_bit(c, i) & 1);
   }
 
-  // What a thread stores at its end.
+  // Stores the results of a thread at its end.
   void leave(std::uint32_t t) {
     done_[t] = true;
     std::uint8_t* out = &memory_[global(t) * Layout::kOutput];
@@ -174,9 +174,9 @@ class Block {
   std::vector<std::uint8_t> shared_, local_, board_;
   Bits sums_[kSums];
   std::vector<bool> done_;
-  Lanes left_;     // that have left the innermost loop's iteration
-  Lanes broken_;   // and the loop
-  int loops_ = 0;  // around the statement, in its function
+  Lanes left_;     // lanes that have left the iteration of the innermost loop
+  Lanes broken_;   // lanes that have left the loop
+  int loops_ = 0;  // the number of loops around the statement, in its function
 };
 
 }  // namespace lockstep::fuzz::differential

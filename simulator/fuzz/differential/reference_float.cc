@@ -1,4 +1,4 @@
-// Numbers: exact, rounded once.
+// Floating-point instructions: computed exactly, rounded once.
 #include <algorithm>
 
 #include "simulator/engine/ops/alu/exact_reference.h"
@@ -206,7 +206,7 @@ bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_
   }
   if (destination == nullptr) return false;
   if (m.type == Type::kF16 && from == Type::kF32 && m.ftz)
-    return false;  // what it flushes the manual does not say clearly
+    return false;  // the manual does not clearly define what it flushes
   if (m.type == Type::kF16x2 || m.type == Type::kBF16x2) {
     const auto one = [&](Bits b) {
       Bits r = exact::encode(exact::decode(b, *source), *destination, d);

@@ -1,4 +1,4 @@
-// Single instructions: in one thread, in its memory, among the lanes of a warp.
+// Single instructions: in one thread, on its memory, among the lanes of a warp.
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,7 +12,7 @@ using isa::Opcode;
 using isa::Type;
 using Role = isa::OperandRule::Role;
 
-// The bytes that a thread's address is that of.
+// The host address of a thread's memory operand.
 std::uint8_t* Block::place(const Address& a, int t) {
   const auto thread = static_cast<std::uint32_t>(t);
   std::uint64_t index = a.index >= 0 ? at(t).of[2][a.index] & (a.count - 1) : 0;
@@ -46,8 +46,8 @@ std::uint8_t* Block::place(const Address& a, int t) {
 
 namespace {
 
-// New contents of a location after an atomic operation on integers; false when the operation is not
-// known.
+// The new value of a location after an atomic operation on integers. Returns false if the operation
+// is not supported.
 bool updated(const isa::Modifiers& m, Bits old, Bits b, Bits c, Bits* to) {
   const int spare = 64 - 8 * isa::size_of(m.type);
   const bool is_signed = m.type == Type::kS32 || m.type == Type::kS64;
@@ -87,7 +87,7 @@ void Block::memory(const Instruction& i, const isa::Example& e, int t) {
       for (std::size_t k = 0; k < to.size(); ++k) {
         Bits v = 0;
         std::memcpy(&v, from + k * bytes, bytes);
-        // A register wider than the type is filled by its sign.
+        // A register wider than the type is sign-extended.
         if (is_signed && (v >> (8 * bytes - 1) & 1)) v |= ~Bits{0} << (8 * bytes);
         values.push_back(v);
       }
@@ -192,7 +192,7 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
           isa::Modifiers like = m;
           updated(like, first, value[warp[k] % 32], 0, &first);
         }
-      } else {  // elect: the manual leaves open which; the lowest lane
+      } else {  // elect: the manual does not define which; the lowest lane
         first = static_cast<Bits>(warp.front() % 32);
         second = t == warp.front();
       }

@@ -1,5 +1,5 @@
-// Runs programs on the simulated GPU, in this process, in all the ways that must make no
-// difference.
+// Runs programs on the simulated GPU, in this process, in all the ways that must give the same
+// result.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct Launching {
   std::uint64_t schedule_seed = 0;
   int host_threads = 1;
   std::uint32_t checks = check::kAllChecks;
-  std::set<const isa::FormRow*>* rows = nullptr;  // takes the executed rows of the table of forms
+  std::set<const isa::FormRow*>* rows =
+      nullptr;  // collects the executed rows of the table of forms
 };
 
 struct Result {
@@ -41,10 +42,10 @@ class Simulator {
   Simulator();
   ~Simulator();
 
-  // Loads programs of one target as one module in place of the one before; the reason why it is
-  // refused, else nothing.
+  // Loads programs of one target as one module, which replaces the previous one. Returns the reason
+  // if it is refused, otherwise an empty string.
   std::string load(std::span<const Program> programs, const Loading& how);
-  // Runs the n-th program of the module.
+  // Runs program `n` of the module.
   Result run(const Program& program, std::size_t n, const Launching& how);
   std::uint64_t thread_instructions() const { return thread_instructions_; }
 
@@ -55,11 +56,10 @@ class Simulator {
   std::uint64_t thread_instructions_ = 0;
 };
 
-// What a program's memory holds before it runs.
+// Initialises a program's memory before it runs.
 void prepare(const Program& program, std::span<std::uint8_t> memory);
 
-// A number that stands for the contents of a memory; a GPU computes it likewise, a word in each
-// thread.
+// A digest of a memory's contents. A GPU computes it in the same way, one word in each thread.
 std::uint64_t digest(std::span<const std::uint8_t> memory);
 
 }  // namespace lockstep::fuzz::differential

@@ -1,4 +1,4 @@
-// The cells that all threads change: one operation each, so that their order makes no difference.
+// The cells that all threads change, with one operation each, so that the order does not matter.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ inline constexpr std::uint64_t kSumStart =
     0x0c3aa5f05a0f3c96;                                 // in every cell before the first statement
 inline constexpr std::uint64_t kSumLimit = 0x7fffffff;  // of inc and dec
 
-// The cell of an operation, -1 when it does not commute with itself.
+// The cell of an operation; -1 if it does not commute with itself.
 constexpr int sum_cell(isa::AtomOp op, isa::Type type) {
   using isa::AtomOp;
   using isa::Type;

@@ -1,9 +1,9 @@
-// Rows that need instructions of certain kinds around them: asynchronous copies, mbarriers,
-// addresses of other state spaces, the stack, fences. Each moves values on a way of its own and
-// gives them back, so that what the registers then hold is known.
+// Rows that need surrounding instructions of certain kinds: asynchronous copies, mbarriers,
+// addresses of other state spaces, the stack, fences. Each statement moves values on its own path
+// and returns them, so the resulting register values are known.
 //
-// In the text, %L% is a number of the statement's own, and these are there when they are named:
-// b_in, b_window (global), b_stage (32 bytes of shared memory of the thread), b_mbarrier (8 bytes,
+// In the text, %L% is a number unique to the statement. These names are defined if they are used:
+// b_in, b_window (global), b_stage (32 bytes of the thread's shared memory), b_mbarrier (8 bytes,
 // likewise), b_shared, b_local, b_scratch, b_output; scratch registers t0-t7 (32 bits), a0-a7 (64),
 // v0-v3 (16), s0-s3 (predicates), q0 and q1.
 #include <string>
@@ -128,9 +128,9 @@ void Text::asynchronous_copy() {
   more += policy();
   std::string to_address = "b_stage";
   if (silicon_ && takes("policy")) {
-    // With a constant policy and an address that has a uniform part, ptxas 13.0.88 -O1 and up gives
-    // both the same uniform registers, and an instruction that is illegal (docs/journal/ptxas.md).
-    // This address comes from memory.
+    // With a constant policy and an address that has a uniform part, ptxas 13.0.88 at -O1 and above
+    // assigns both the same uniform registers and generates an illegal instruction
+    // (docs/journal/ptxas.md). So this address comes from memory.
     line("st.volatile.shared.b64 [b_stage], b_stage;\nld.volatile.shared.b64 a5, [b_stage];");
     to_address = "a5";
   }
@@ -212,7 +212,7 @@ void Text::bulk_copy() {
   line("fence.proxy.async;");  // the next copy to the stage comes after these loads
 }
 
-// An mbarrier of the thread's own: what it answers is known.
+// An mbarrier of the thread's own: its results are known.
 void Text::mbarrier() {
   std::string where = "b_mbarrier";
   if (m_.space == Space::kNone) line("cvta.shared.u64 a6, b_mbarrier;"), where = "a6";
@@ -257,8 +257,8 @@ void Text::mbarrier() {
       const Register r = pool(Class::k32);
       line(arrive);
       line(opcode() + " t4, a0;");
-      // How many are pending in the state that an arrival gives is known to the simulated GPU;
-      // silicon may count the arrival itself.
+      // The number of pending arrivals in an arrival's state is defined in the simulated GPU;
+      // hardware may count the arrival itself.
       line("min.u32 t4, t4, 0;\nmov.b32 " + name_of(r) + ", t4;");
       constant(r, 0);
       line(arrive);
@@ -273,7 +273,7 @@ void Text::mbarrier() {
     wait_for_mbarrier();
 }
 
-// Addresses there and back, their space, their block.
+// Converts addresses and back, and tests their space and block.
 bool Text::address() {
   const auto base = [&](Space space) -> std::string {
     switch (space) {
@@ -305,7 +305,7 @@ bool Text::address() {
     case Opcode::k_isspacep: {
       const Register p = pool(Class::kPredicate);
       const bool shared = m_.space == Space::kShared || m_.space == Space::kSharedCluster;
-      // Where the windows lie beside one another is clear of three only.
+      // The order of the windows is defined for these three only.
       const bool clear = shared || m_.space == Space::kGlobal || m_.space == Space::kLocal;
       constexpr Space kClear[] = {Space::kGlobal, Space::kShared, Space::kLocal};
       const Space of_address =
@@ -350,7 +350,7 @@ bool Text::address() {
   }
 }
 
-// Sixteen bytes at once, which are put back.
+// An atomic on sixteen bytes, which are restored.
 void Text::wide_atomic() {
   const bool shared = m_.space == Space::kShared || m_.space == Space::kSharedCluster;
   const std::string where = shared ? "b_shared" : "b_scratch",
@@ -377,8 +377,8 @@ void Text::wide_atomic() {
   copy(y, b);
 }
 
-// Sixteen bytes at once from memory, beside the same by a vector; or to memory, and what was there
-// put back.
+// A load of sixteen bytes, compared with a vector load; or a store, after which the old bytes are
+// restored.
 bool Text::wide_access() {
   std::string where = "b_in", space = ".global";
   const bool stores = op_ == Opcode::k_st;

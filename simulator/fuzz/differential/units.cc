@@ -1,5 +1,5 @@
-// Instructions that compute, chain carries, exchange among lanes or meet at a barrier, with what
-// makes their results defined.
+// Instructions that compute, chain carries, exchange values among lanes or meet at a barrier, with
+// the preparation that makes their results defined.
 #include <algorithm>
 #include <array>
 
@@ -30,7 +30,7 @@ bool is_wide_integer(Type t) {
   }
 }
 
-// Constants that compilers like to do something about.
+// Constants for which compilers often have special cases.
 constexpr std::uint64_t kRevealingIntegers[] = {
     0,          1,          2,          3,          4,          5,         7,
     8,          10,         15,         16,         24,         31,        32,
@@ -76,8 +76,8 @@ Operand constant(Choices& choose, Type type) {
   return immediate(v, "0x" + hex(v, 2 * bytes));
 }
 
-// Operations whose results depend on which NaN is given by nothing but being one, so that they may
-// follow one another.
+// Whether the results depend on which NaN an operand is only by being a NaN, so that such
+// operations may follow each other.
 bool chains(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
@@ -92,10 +92,10 @@ bool chains(const isa::Example& e) {
   }
 }
 
-// ptxas 13.0.88 loses the guard of these, at every level (docs/journal/ptxas.md): of testp
-// altogether; of set the last step, which makes a number of the comparison's mask, or 32 bits of a
-// mask of 16. The destination then changes in lanes where the guard does not hold. A program for a
-// GPU does not guard them.
+// ptxas 13.0.88 loses the guard of these instructions, at every level (docs/journal/ptxas.md):
+// completely for testp; for set in the last step, which converts the comparison's mask to a number,
+// or a 16-bit mask to 32 bits. The destination then changes in lanes where the guard is false. A
+// program for a GPU does not guard them.
 bool loses_guard(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
@@ -178,7 +178,7 @@ Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m,
   }
 }
 
-// Replaces operands for which the manual leaves a result open.
+// Replaces operands for which the manual leaves the result open.
 void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& before) {
   const isa::Example& e = Catalogue::get().example(example);
   const isa::Modifiers& m = e.spelling.modifiers;
@@ -226,8 +226,8 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
       replace(3, "and.b32", 15, t9);
       break;
     case Opcode::k_cvt:
-      // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not
-      // say.
+      // GPUs differ in the integer that a NaN becomes. The manual does not define the conversion of
+      // NaN to tf32.
       if (Operand& o = i.operands[1];
           o.kind == Operand::Kind::kImmediate && (o.text == "0f7fffffff"))
         o = immediate(0x3f800000, "0f3f800000");
@@ -314,7 +314,8 @@ Statement Writer::compute(int example) {
   return s;
 }
 
-// The first of a chain, what takes its carry, and so on: an end that lets no carry out.
+// A chain of carries: the first instruction, those that use its carry, and an end without carry
+// out.
 Statement Writer::carry(int example) {
   const Catalogue& all = Catalogue::get();
   Statement s;
@@ -331,8 +332,8 @@ Statement Writer::carry(int example) {
   const Opcode op = all.example(example).spelling.form->row->opcode;
   const bool subtracts = op == Opcode::k_subc || op == Opcode::k_sub;
   const std::string type = isa::size_of(m.type) == 8 ? ".u64" : ".u32";
-  // A difference keeps its borrow where a sum keeps its carry, as the manual leaves open: the two
-  // do not mix.
+  // The manual leaves the relation of borrow and carry open, so sums and differences are not mixed
+  // in a chain.
   if (op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc)
     add(all.find((subtracts ? "sub.cc" : "add.cc") + type, 3, 0));
   add(example);

@@ -1,4 +1,4 @@
-// What the parts of the generator share: the choices, the program so far, and where in it one is.
+// Shared parts of the generator: the choices, the program so far, and the present place in it.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace lockstep::fuzz::differential {
 
-// Who executes a statement.
+// The threads that execute a statement.
 enum class Level : std::uint8_t {
   kBlock,    // all threads of the block
-  kWarp,     // all lanes of the warps that do
-  kTracked,  // lanes that a mask names
+  kWarp,     // all lanes of the executing warps
+  kTracked,  // lanes in a known mask
   kLanes,    // any lanes
 };
 
@@ -26,7 +26,7 @@ struct Context {
   bool board = false, warp_board = false;  // the board may be read
 };
 
-// Examples by row that a kind of program may hold.
+// By row: the examples that a kind of program may contain.
 struct Menu {
   std::vector<std::vector<int>> examples;                                     // by row
   std::vector<int> compute, carry, warp, load, store, atomic, barrier, text;  // rows
@@ -39,7 +39,7 @@ class Writer {
   Writer(Choices& choices, Program& program, const Menu& menu, bool silicon)
       : choose_(choices), program_(program), menu_(menu), silicon_(silicon) {}
 
-  // Statements about one row; false when it cannot stand here.
+  // Generates statements for one row. Returns false if it cannot be used here.
   bool write(int row, const Context& at, std::vector<Statement>& to);
   Statement random_unit(const Context& at);
 
@@ -85,8 +85,8 @@ Operand immediate(std::uint64_t bits, std::string text = {});
 Instruction instruction(std::string_view opcode, std::vector<Operand> operands);
 Class class_of(isa::Type type);
 bool is_float(isa::Type type);
-// Makes every NaN in the register the same, as far as `type` has any: which NaN an operation gives
-// is left open, and ptxas may fold it.
+// Makes all NaNs in the register equal, as far as `type` has any: the NaN that an operation returns
+// is not defined, and ptxas may fold it.
 void make_nan_canonical(Register r, isa::Type type, std::vector<Instruction>& to);
 
 }  // namespace lockstep::fuzz::differential

@@ -1,4 +1,4 @@
-// Machine code from ptxas, which is run as a process.
+// Generates machine code by running ptxas as a process.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@ namespace lockstep::fuzz::differential {
 struct Assembled {
   bool ok = false;
   std::string cubin;
-  std::string messages;  // what ptxas said, or how it ended
+  std::string messages;  // ptxas's messages, or how it ended
 };
 
-// `level`: 0, 1 or 3. Files go to `folder` under names that begin with `name`. Ends ptxas after
+// `level`: 0, 1 or 3. Writes files to `folder` with names that start with `name`. Kills ptxas after
 // `seconds`.
 Assembled assemble(const std::string& ptxas, const std::string& folder, const std::string& name,
                    const std::string& ptx, int level, int seconds);

@@ -14,7 +14,7 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-// The driver's interface, as far as it is used (cuda.h).
+// The used part of the driver's interface (cuda.h).
 using Pointer = unsigned long long;
 constexpr int kNotReady = 600;
 

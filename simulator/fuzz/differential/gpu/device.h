@@ -1,5 +1,5 @@
-// A GPU through the driver's library, which is loaded at run time: nothing of CUDA is needed to
-// build this.
+// A GPU accessed through the driver's library, which is loaded at run time: building this needs
+// nothing of CUDA.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace lockstep::fuzz::differential {
 
 class Device {
  public:
-  // The first GPU of the machine. Throws std::runtime_error when there is none of compute
+  // Opens the first GPU of the machine. Throws std::runtime_error if there is none of compute
   // capability 9.0.
   Device();
   ~Device();
@@ -31,15 +31,15 @@ class Device {
     Lane& operator=(const Lane&) = delete;
 
     struct Outcome {
-      std::string error;       // of the driver; the memory of all programs is lost with it
-      bool hangs = false;      // after the time limit: nothing more can be done in this process
-      std::size_t failed = 0;  // after either: the program that was running
+      std::string error;       // of the driver; the memory of all programs is then lost
+      bool hangs = false;      // the time limit was exceeded: this process can do nothing more
+      std::size_t failed = 0;  // in both cases: the program that was running
       std::vector<std::uint64_t> digests;  // by program: digest() of its Layout
     };
-    // Runs the kernels of a module of these programs, but for those to be skipped.
+    // Runs the kernels of a module with these programs, except the skipped ones.
     Outcome run(std::span<const Program> programs, std::span<const std::uint8_t> skipped,
                 const std::string& cubin, int milliseconds);
-    // What the n-th program of the last run left behind.
+    // The memory that program `n` of the last run left.
     std::vector<std::uint8_t> memory(const Program& program, std::size_t n);
 
    private:

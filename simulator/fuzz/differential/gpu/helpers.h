@@ -3,10 +3,10 @@
 
 namespace lockstep::fuzz::differential {
 
-// prepare: zeros the programs' memory, and starts their sums. digest: adds up mixed words, as
-// digest() does. One block a program; `sizes` holds two words for each: the bytes of its layout,
-// and where its sums are. mark: stores a number in memory of the host, by which it knows how far
-// the stream is when a kernel fails.
+// prepare: zeros the programs' memory and initialises their sums. digest: adds up mixed words, as
+// digest() does. Both use one block for each program; `sizes` holds two words for each: the bytes
+// of its layout, and the offset of its sums. mark: stores a number in host memory, so that the host
+// knows the progress of the stream when a kernel fails.
 inline constexpr const char* kHelpers = R"(.version 8.0
 .target sm_90
 .address_size 64

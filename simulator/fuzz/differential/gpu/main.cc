@@ -1,11 +1,10 @@
-// Random programs on a GPU of compute capability 9.0: by ptxas -O0, -O1 and -O3, and on the
-// simulated GPU. Four votes; who is alone is wrong.
+// Random programs on a GPU of compute capability 9.0, compiled by ptxas -O0, -O1 and -O3, and on
+// the simulated GPU. There are four votes; a single deviating vote is wrong.
 //
-// Needs ptxas and the driver, and nothing else of CUDA. Each host thread makes a module of many
-// programs, has ptxas assemble it three times, has a process of its own kind run it, and runs it on
-// the simulated GPU. A kernel that fails or does not end costs that process; the others of the
-// module run again without it. Exit status: 0 all agree, 1 something differs, 2 wrong usage or no
-// GPU.
+// Needs only ptxas and the driver. Each host thread generates a module of many programs, has ptxas
+// assemble it three times, runs it in a separate process, and runs it on the simulated GPU. A
+// kernel that fails or does not end costs that process; the other programs of the module run again
+// without it. Exit status: 0 all agree, 1 something differs, 2 wrong usage or no GPU.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -41,18 +40,19 @@ constexpr auto kReducing = std::chrono::seconds(25);
 struct Options {
   double minutes = 8;
   std::uint64_t seed = 1, programs = 0;
-  std::size_t batch = 96, runners = 0;  // none given: half as many as host threads
+  std::size_t batch = 96, runners = 0;  // default: half the number of host threads
   std::size_t reduced =
-      4;  // programs of a kind that are made small; of all kinds, twelve times as many
-  int milliseconds = 1500;  // for the kernels of a module
+      4;  // programs of one kind that are reduced; twelve times as many of all kinds
+  int milliseconds = 1500;  // for all kernels of a module
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
   bool dry = false, checks = false;
   std::string ptxas = "ptxas", out = "out", scratch = "/dev/shm";
-  std::vector<std::uint64_t> only;   // programs by number
-  std::vector<std::string> without;  // programs whose PTX holds one of these are left out
+  std::vector<std::uint64_t> only;   // by number
+  std::vector<std::string> without;  // omits programs whose PTX contains one of these
 };
 
-// Processes that run kernels: fewer than host threads, for most of the time goes into ptxas.
+// Processes that run kernels. There are fewer than host threads, because ptxas takes most of the
+// time.
 class Pool {
  public:
   explicit Pool(std::size_t n) : runners_(n) {
@@ -101,12 +101,12 @@ struct Shared {
   std::uint64_t next = 0, programs = 0, launched = 0, refused = 0, findings = 0;
   std::vector<std::uint64_t> rows;
   std::map<std::string, std::uint64_t> alone;
-  std::map<std::string, std::size_t> reduced_of;  // by who is alone
+  std::map<std::string, std::size_t> reduced_of;  // by the deviating voter
   std::size_t reduced = 0, saved = 0, printed = 0;
-  std::unique_ptr<Pool> pool;  // none: nothing is launched
+  std::unique_ptr<Pool> pool;  // nullptr: nothing is launched
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> assembling{0}, simulating{0}, launching{0},
-      generating{0};  // microseconds of all threads
+      generating{0};  // microseconds, over all threads
   int status = 0;
 };
 
@@ -180,7 +180,7 @@ class Worker {
     return numbers;
   }
 
-  // Assembles the programs at a level; those that ptxas refuses are taken out, one by one.
+  // Assembles the programs at a level. Programs that ptxas refuses are removed one by one.
   bool assembled(std::vector<Program>& programs, int level, std::string& cubin) {
     const Timed t(s_.assembling);
     for (;;) {
@@ -191,7 +191,7 @@ class Worker {
         cubin = a.cubin;
         return true;
       }
-      // The half that fails, until it is one program.
+      // Bisects until one program is left.
       std::vector<Program> suspects = programs;
       std::string messages = a.messages;
       while (suspects.size() > 1) {
@@ -208,7 +208,7 @@ class Worker {
                        suspects.begin() + static_cast<std::ptrdiff_t>(suspects.size() / 2));
         const Assembled rest = assemble(s_.options.ptxas, s_.options.scratch, name_,
                                         module_of(suspects), level, kAssemblySeconds);
-        if (rest.ok) break;  // neither half alone
+        if (rest.ok) break;  // neither half fails alone
         messages = rest.messages;
       }
       const std::uint64_t number = suspects.front().seed;
@@ -225,7 +225,7 @@ class Worker {
     }
   }
 
-  // Runs a module at a level. A program whose kernel fails is left out, and the others run again.
+  // Runs a module at a level. A program whose kernel fails is removed, and the others run again.
   void launch(const std::vector<Program>& programs, int level, const std::string& cubin,
               std::vector<Votes>& to) {
     const Timed t(s_.launching);
@@ -251,8 +251,8 @@ class Worker {
     }
   }
 
-  // The votes on each program; false when they could not be had. `programs` loses those that ptxas
-  // refuses.
+  // Collects the votes on each program. Returns false if that was impossible. Programs that ptxas
+  // refuses are removed from `programs`.
   bool votes(std::vector<Program>& programs, std::vector<Votes>& to, bool quiet) {
     std::string cubins[3];
     for (int l = 0; l < 3; ++l) {
@@ -350,7 +350,7 @@ class Worker {
           text);
   }
 
-  // Where each level's memory first differs from the simulated GPU's.
+  // Where each level's memory first differs from that of the simulated GPU.
   std::string differences(const Program& p) {
     std::string text;
     std::vector<Program> one = {p};

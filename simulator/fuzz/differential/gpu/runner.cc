@@ -24,10 +24,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kChannel = 3;  // of the runner's process
+constexpr int kChannel = 3;  // the descriptor in the runner's process
 constexpr int kStartMilliseconds = 60000, kLoadMilliseconds = 20000;
 
-// What a runner needs to know of a program.
+// The data about a program that a runner needs.
 struct Item {
   std::uint32_t blocks, threads, input_offset, skipped;
   std::array<std::uint32_t, kArgumentBytes / 4> arguments;
@@ -52,7 +52,7 @@ bool send_all(int channel, const void* data, std::size_t n) {
   return true;
 }
 
-// False at the end of the channel, or of the time.
+// Returns false at the end of the channel or of the time.
 bool receive_all(int channel, void* data, std::size_t n,
                  std::optional<Clock::time_point> until = {}) {
   for (char* p = static_cast<char*>(data); n > 0;) {
@@ -81,7 +81,7 @@ void answer(int channel, const std::string& fault, std::size_t failed,
 }  // namespace
 
 int serve(int channel) {
-  // Each module's kernels at once, not one by one as they are first asked for.
+  // Loads all kernels of a module at once, not each at its first use.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   std::optional<Device> device;
   std::optional<Device::Lane> lane;
@@ -115,7 +115,7 @@ int serve(int channel) {
     if (o.hangs || !o.error.empty()) break;
   }
   char end;
-  // Comes when the other side closes; the context cannot be used, and the driver might wait for the
+  // Returns when the other side closes. The context is unusable, and the driver might wait for the
   // kernel.
   receive_all(channel, &end, 1);
   _exit(0);
@@ -127,7 +127,7 @@ void Runner::end() {
   if (pid_ < 0) return;
   close(channel_);
   kill(pid_, SIGKILL);
-  // The driver may need a while to take a kernel from the GPU.
+  // The driver may need some time to remove a kernel from the GPU.
   std::thread([pid = pid_] {
     int status;
     waitpid(pid, &status, 0);
@@ -178,7 +178,7 @@ const std::string& Runner::name() {
 Runner::Outcome Runner::run(std::span<const Program> programs,
                             std::span<const std::uint8_t> skipped, const std::string& cubin,
                             int milliseconds, bool memory) {
-  // A context may fail to come up while another one is taken down.
+  // Creating a context may fail while another one is being destroyed.
   for (int tries = 0; pid_ < 0; ++tries) {
     try {
       start();

@@ -1,5 +1,5 @@
-// Runs modules on the GPU in a process of its own, whose context a kernel may end, or never give
-// back: then the process is ended, and another one started.
+// Runs modules on the GPU in a separate process. A kernel may destroy the process's context or
+// never end. The process is then killed, and another one started.
 #pragma once
 
 #include <sys/types.h>
@@ -19,11 +19,11 @@ class Runner {
 
   struct Outcome {
     std::string fault;       // how a kernel failed
-    std::size_t failed = 0;  // which, when that is known: less than the number of programs
+    std::size_t failed = 0;  // the failed program, if known: less than the number of programs
     std::vector<std::uint64_t> digests;  // by program
-    std::vector<std::uint8_t> memory;    // of the first program, when asked for
+    std::vector<std::uint8_t> memory;    // of the first program, if requested
   };
-  // Throws std::runtime_error when no process can be started that has a GPU.
+  // Throws std::runtime_error if no process with a GPU can be started.
   Outcome run(std::span<const Program> programs, std::span<const std::uint8_t> skipped,
               const std::string& cubin, int milliseconds, bool memory);
 
@@ -41,8 +41,7 @@ class Runner {
   std::uint64_t started_ = 0;
 };
 
-// What the process of a runner does: answers on a socket until it is closed. `most`: programs at a
-// time.
+// The main function of a runner's process: serves requests on a socket until it is closed.
 int serve(int channel);
 
 inline constexpr std::size_t kMaxPrograms = 256;  // of a module

@@ -22,8 +22,8 @@ struct Votes {
       if (!fault[i].empty() || silicon[i] != simulated) return false;
     return true;
   }
-  // "-O3" when it alone differs, "simulated", or who is with whom. A program that fails at all
-  // levels alike is nobody's.
+  // The deviating voter: "-O3" or "simulated", or the groups that agree. A program that fails
+  // equally at all levels has none.
   std::string alone() const {
     constexpr const char* kNames[] = {"-O0", "-O1", "-O3", "simulated"};
     std::map<std::pair<std::string, std::uint64_t>, std::vector<int>> groups;
