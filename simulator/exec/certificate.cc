@@ -44,7 +44,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// The places of accesses that were not proved, each once, in their order.
+// The places of accesses that were not proved, each once, in order.
 std::vector<std::string> checked_places(const json& launch) {
   std::vector<std::string> places;
   for (const json& access : launch.value("accesses", json::array())) {
@@ -56,8 +56,8 @@ std::vector<std::string> checked_places(const json& launch) {
   return places;
 }
 
-// What became of the accesses that were not proved: nobody is to take "checked" for what no check
-// looked at.
+// What happened to accesses that were not proved. "Checked" must not be printed for accesses that
+// no check examined.
 std::string checked(std::string_view checks) {
   if (checks == "none") return "not checked, as no check ran";
   if (checks.starts_with("all")) return "checked in this run";

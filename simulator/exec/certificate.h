@@ -1,5 +1,5 @@
-// What was proved of a run's launches before they began (docs/reference/proof.md): a file for
-// programs and a line a launch for people.
+// Prints what was proved of a run's launches before they started (docs/reference/proof.md): a JSON
+// file, and one line for each launch.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,13 +12,13 @@ namespace lockstep::exec {
 
 inline constexpr const char* kCertificateSchema = "lockstep.certificate/1";
 
-// {"schema", "command", "exit_status", "complete", "device", "checks", "schedule", "launches"}:
-// a launch is one line of the record (runtime/state/record.h, certified()) with "launches",
-// "proved", the number of accesses that were proved, and "summary", its line below.
+// {"schema", "command", "exit_status", "complete", "device", "checks", "schedule", "launches"}. A
+// launch is one line of the record (runtime/state/record.h, certified()) with "launches", "proved"
+// (the number of proved accesses) and "summary" (its line below).
 nlohmann::json certificate_json(const ProgramRun& run);
-// The same without the accesses, for reports: an object a kernel and shape, with "kernel", "grid",
-// "block", "launches", "accesses" and "proved", which are counts, and "summary", its line. Empty
-// without --certificate.
+// As certificate_json() without the accesses, for reports: an object for each kernel and launch
+// shape, with "kernel", "grid", "block", the counts "launches", "accesses" and "proved", and
+// "summary", its line. Empty without --certificate.
 nlohmann::json proofs_json(const RunRecord& record);
 std::string certificate_text(const ProgramRun& run);
 

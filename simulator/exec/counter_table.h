@@ -1,4 +1,4 @@
-// The counters of a run as a table: a line a kernel.
+// Prints the counters of a run as a table with one line for each kernel.
 #pragma once
 
 #include <string>

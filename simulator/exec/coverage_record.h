@@ -1,5 +1,5 @@
-// What the threads of a run executed, instruction by instruction, gathered from all its processes
-// (runtime/state/record.h), and by source line.
+// The coverage of a run: the executed instructions of all its processes (runtime/state/record.h),
+// and the same by source line.
 #pragma once
 
 #include <compare>
@@ -11,26 +11,27 @@
 
 namespace lockstep::exec {
 
-// Counts are of threads.
+// The counts are of threads.
 struct CoveredInstruction {
   std::string text;  // "ld.global.f32"
   int ptx_line = 0;
   int file = -1;  // index into CoveredModule::files; -1: no line information
   int line = 0;
-  int inlined = -1;  // index into CoveredModule::inlined; -1: the function's own
+  int inlined = -1;  // index into CoveredModule::inlined; -1: not inlined
   bool guarded = false;
-  std::uint64_t reached = 0;  // came to it
-  std::uint64_t ran = 0;      // of these, with a true guard
-  bool partial = false;       // a warp with fewer than 32 threads came to it
+  std::uint64_t reached = 0;  // threads that reached it
+  std::uint64_t ran = 0;      // threads that reached it with a true guard
+  bool partial = false;       // a warp with fewer than 32 threads reached it
   bool parted =
-      false;  // came to by some threads of a warp alone, or its guard was true for some alone
+      false;  // only some threads of a warp reached it, or its guard was true for some only
   std::vector<std::uint64_t> jumps;
 
-  // bra, brx.idx: every thread that came to it has executed it, whatever its guard was.
+  // Whether it is bra or brx.idx. Every thread that reaches such an instruction counts as executing
+  // it, whatever its guard is.
   bool branches() const;
   std::uint64_t executed() const { return branches() ? reached : ran; }
-  // How many threads took each way: a true guard and a false one, or each target of a branch table.
-  // Empty where there is but one way.
+  // The number of threads that took each way: a true and a false guard, or each target of a branch
+  // table. Empty if there is only one way.
   std::vector<std::uint64_t> ways() const;
 };
 
@@ -38,11 +39,11 @@ struct CoveredFunction {
   std::string name;  // mangled
   std::string demangled;
   bool is_kernel = false;
-  std::uint32_t text = 0;                        // of the PTX texts of the module
+  std::uint32_t text = 0;                        // index of the module's PTX text
   std::vector<CoveredInstruction> instructions;  // in the order of the PTX
 };
 
-// A function that was inlined, and by which calls: the one of itself first.
+// An inlined function and the chain of calls that inlined it, innermost first.
 struct InlinedFunction {
   std::string function;  // demangled
   struct Call {
@@ -60,15 +61,16 @@ struct CoveredModule {
 
 using CoverageRecord = std::map<std::string, CoveredModule>;  // by a hash of the module's PTX
 
-// Adds a line's "coverage"; modules of the same PTX add up. What is no coverage is left out.
+// Adds the "coverage" of a line. Modules with the same PTX are summed. Malformed parts are ignored.
 void add_coverage(const nlohmann::json& module, CoverageRecord* record);
 
 // ---- by source ----------------------------------------------------------------------------------
 
 struct SourceBranch {
   std::string function;  // demangled
-  std::string inlined;   // "help(int) at k.cu:6:9, at k.cu:20:3": by which calls; empty: its own
-  std::string text;      // "bra"
+  std::string
+      inlined;  // "help(int) at k.cu:6:9, at k.cu:20:3": the inlining calls; empty: not inlined
+  std::string text;  // "bra"
   int ptx_line = 0;
   std::uint64_t reached = 0;
   std::vector<std::uint64_t> ways;  // CoveredInstruction::ways
@@ -76,8 +78,8 @@ struct SourceBranch {
 };
 
 struct SourceLine {
-  // Threads, added up over kernels and inlined places: of each, those of the line's instruction
-  // that most have executed, or that came to what was inlined for a call on the line.
+  // Threads, summed over kernels and inlined places. For each of these, the largest count of an
+  // instruction on the line, or of threads that reached code inlined by a call on the line.
   std::uint64_t count = 0;
   bool partial = false, parted = false;
   std::vector<SourceBranch> branches;  // in the order of the PTX
@@ -89,15 +91,14 @@ struct SourceFunction {
 };
 
 struct SourceFile {
-  std::map<int, SourceLine> lines;  // those that have instructions
+  std::map<int, SourceLine> lines;  // lines with instructions
   std::map<std::string, SourceFunction>
       functions;  // kernels, and functions that are called; demangled
 };
 
 struct SourceCoverage {
-  std::map<std::string, SourceFile> files;  // by their names in the PTX
-  std::vector<std::string>
-      without_lines;  // kernels that have been compiled without -lineinfo; demangled
+  std::map<std::string, SourceFile> files;  // by name in the PTX
+  std::vector<std::string> without_lines;   // kernels compiled without -lineinfo; demangled
 };
 SourceCoverage by_source(const CoverageRecord& record);
 

@@ -5,12 +5,12 @@
 
 namespace lockstep::exec {
 
-// The innermost frame with a source line, of a stack of the host (simulator/extension.h). Null:
-// none has one.
+// The innermost frame with a source line of a host stack (simulator/extension.h). Null if none has
+// one.
 const nlohmann::json& host_place(const nlohmann::json& stack);
 
-// What has `file` and `line` of a finding: itself, or, of the host's, the frame that made the call
-// or the allocation.
+// The part of a finding with `file` and `line`: the finding itself or, for a finding of the host,
+// the frame of the call or allocation.
 const nlohmann::json& finding_place(const nlohmann::json& finding);
 
 }  // namespace lockstep::exec

@@ -1,4 +1,4 @@
-// A run's findings as one page of HTML that needs no other file.
+// A run's findings as one self-contained HTML page.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace lockstep::exec {
 
-// Each finding with its text and with all frames of its stacks; then the kernels and the command.
+// Contains each finding with its text and all frames of its stacks, then the kernels and the
+// command.
 std::string html_report(const ProgramRun& run);
 
 }  // namespace lockstep::exec

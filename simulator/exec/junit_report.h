@@ -1,4 +1,4 @@
-// A run of a program as JUnit's XML, for servers of continuous integration.
+// A run of a program in JUnit's XML format, for continuous integration servers.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace lockstep::exec {
 
-// One test suite, named as the program is. Its test cases: each kernel that was launched, which
-// fails with its errors; "host calls", which fails with errors that no kernel has; and "exit
-// status", which fails where `lockstep exec` ends with another status than 0. Information is the
-// output of its case. Text is UTF-8; what XML 1.0 cannot hold is '?'.
+// One test suite with the program's name. Its test cases: each launched kernel, which fails with
+// its errors; "host calls", which fails with errors outside kernels; and "exit status", which fails
+// if `lockstep exec` ends with a status other than 0. Information becomes the output of its case.
+// The text is UTF-8; characters that XML 1.0 cannot represent become '?'.
 std::string junit_report(const ProgramRun& run);
 
 }  // namespace lockstep::exec

@@ -24,7 +24,7 @@ constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
 Inspection inspect_file(const std::string& path, int compute_capability) {
-  // At once: a library may have hundreds of megabytes.
+  // Maps the file at once: a library may have hundreds of megabytes.
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
   std::vector<std::uint8_t> contents(error ? 0 : size);
@@ -110,9 +110,10 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
     return result;
   }
   const Inspection own = inspect_file(result.program, compute_capability);
-  // A runtime that is linked statically is led to the simulated one, which must be there: in what a
-  // script starts, or a program opens later, too. A program that needs libcudart.so.13 is left as
-  // it is: AddressSanitizer, for one, wants nothing before itself.
+  // A statically linked runtime is redirected to the simulated one, which must be loaded. This also
+  // holds for programs that a script starts, and for libraries that a program opens later. A
+  // program that needs libcudart.so.13 is left unchanged: AddressSanitizer, for example, requires
+  // to be loaded first.
   result.preload = own.kind != Inspection::Kind::kSharedRuntime;
   if (own.kind == Inspection::Kind::kNotElf) return result;
   if (own.kind != Inspection::Kind::kNoDeviceCode && own.kind != Inspection::Kind::kLibrary &&
@@ -126,7 +127,8 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
     return result;
   }
 
-  // What ldd does: with this variable the loader lists what it would load, and runs nothing.
+  // As ldd does: with this variable the loader lists the libraries that it would load, and runs
+  // nothing.
   const std::string list =
       output_of({kLoader, result.program},
                 {{"LD_TRACE_LOADED_OBJECTS", "1"},
@@ -136,7 +138,7 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
     const bool found = !library.path.empty();
     if (library.soname == kRuntime) {
       std::error_code error;
-      // With an RPATH the program insists on another.
+      // An RPATH makes the program load another copy.
       result.preload =
           found &&
           !fs::equivalent(library.path, library_folder + "/" + std::string(kRuntime), error);

@@ -1,13 +1,14 @@
-// The file in which the processes of a run leave what happens (runtime/state/record.h), for the
-// process that started them.
+// The file in which the processes of a run record events (runtime/state/record.h), for the process
+// that started them.
 #pragma once
 
 #include <string>
 
 namespace lockstep::exec {
 
-// In memory, so that no disk can be full and no folder removed. Every process of the run opens it
-// by the path: a descriptor of its own would be lost where a program closes what it has inherited.
+// A file in memory, so that no full disk or removed folder can affect it. Every process of the run
+// opens it by its path; an inherited descriptor would be lost if a program closes all of its
+// descriptors.
 class RecordFile {
  public:
   RecordFile();
@@ -15,9 +16,9 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  // Empty, or why there is none: a sentence.
+  // Why there is no file, as a sentence; empty if there is one.
   const std::string& error() const { return error_; }
-  // Leads there while this process lives.
+  // A path of the file, valid while this process lives.
   const std::string& path() const { return path_; }
 
  private:

@@ -20,8 +20,8 @@ struct Rule {
   std::string_view id, description;
 };
 
-// One sentence a kind of finding (check/finding.h); a kind that is not here is still reported,
-// under its name.
+// A sentence for each kind of finding (check/finding.h). A kind without a sentence is still
+// reported, with its name.
 constexpr Rule kRules[] = {
     {"out-of-bounds", "A kernel accessed memory that no live allocation holds."},
     {"misaligned", "An access's address is no multiple of its size."},
@@ -69,7 +69,8 @@ std::string count(std::size_t n, std::string_view one, std::string_view many) {
   return std::to_string(n) + " " + std::string(n == 1 ? one : many);
 }
 
-// A path as a URI reference: what is no letter, digit or harmless sign is escaped.
+// A path as a URI reference: all characters except letters, digits and safe punctuation are
+// escaped.
 std::string uri(std::string_view path) {
   std::string result;
   for (const char c : path) {
@@ -125,8 +126,8 @@ json host_location(const json& stack, const std::string& root) {
   return at;
 }
 
-// "one access, a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known, and
-// not of a call of the host, which has no instruction. A barrier is waited at, and no access.
+// "one access, a write, by block (0,0,0) thread (3,0,0)". The thread is omitted if it is unknown,
+// and for a call of the host, which has no instruction. Waiting at a barrier is not an access.
 std::string by_whom(const std::string& which, const std::string& kind, const json& access) {
   const auto place = [&](const char* what) {
     const json at = access.value(what, json());
@@ -146,7 +147,7 @@ std::string by_whom(const std::string& which, const std::string& kind, const jso
 json sarif_result(const json& finding, bool suppressed, const std::string& root,
                   std::map<std::string, std::size_t>* rules) {
   const std::string kind = finding.value("kind", "unknown");
-  // What no kernel did, the call did.
+  // If no kernel is involved, the call made the mistake.
   const std::string kernel =
       finding.value("kernel", "").empty() ? finding.value("call", "") : finding.value("kernel", "");
   const std::size_t index = rules->try_emplace(kind, rules->size()).first->second;
@@ -202,7 +203,7 @@ std::string summary(const RunRecord& record) {
                                    : count(record.launches(), "launch", "launches") + " of " +
                                          count(record.kernels.size(), "kernel", "kernels") +
                                          (calls == 0 ? "" : " and " + of_libraries);
-  // Nobody is to take a run without checks for one in which they found nothing.
+  // A run without checks must not look like a run in which they found nothing.
   const std::string checks = record.checks == "none" ? " without checks"
                              : record.checks.starts_with("all")
                                  ? ""

@@ -1,12 +1,12 @@
-// Names of source files as a repository has them.
+// Names of source files relative to a repository.
 #pragma once
 
 #include <string>
 
 namespace lockstep::exec {
 
-// The name from `root`, a folder, of a file that lies below it. A relative name is
-// meant from the working folder. Empty where `root` is, and for a file that lies elsewhere.
+// The name of a file relative to the folder `root`, if the file lies below it. A relative `file` is
+// relative to the working folder. Empty if `root` is empty or the file lies elsewhere.
 std::string below_root(const std::string& file, const std::string& root);
 
 }  // namespace lockstep::exec

@@ -1,5 +1,5 @@
-// Where the time of a run's kernels went (engine/launch/time_profile.h): tables for people, and a
-// file for programs.
+// The time profile of a run's kernels (engine/launch/time_profile.h): tables for people, and a file
+// for programs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,10 +11,10 @@ namespace lockstep::exec {
 
 inline constexpr const char* kProfileSchema = "lockstep.profile/1";
 
-// A table of kernels, then one of the source lines that took longest, 20 at most; without line
-// information, of PTX lines. Columns: seconds of host threads, their share of all, then how they
-// are spent: loop, arithmetic, memory, races, initialisation, synchronisation, in percent. A
-// sentence where no time was seen.
+// A table of kernels, then one of at most 20 source lines that took longest (without line
+// information: PTX lines). Columns: seconds of host threads, their share of the total, and the
+// percentages for loop, arithmetic, memory, races, initialisation and synchronisation. A sentence
+// if no time was recorded.
 std::string time_table(const RunRecord& record);
 
 // {"schema", "command", "exit_status", "complete", "device", "checks", "seconds", "kernels":

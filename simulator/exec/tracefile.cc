@@ -53,8 +53,8 @@ Totals totals_of(const SourceFile& file) {
   return t;
 }
 
-// "3, 7-9": the lines for which `is`; between two of a range there is no other line that has
-// instructions.
+// "3, 7-9": the lines for which `is` returns true. Between the lines of a range there is no other
+// line with instructions.
 std::string ranges(const SourceFile& file, const std::function<bool(const SourceLine&)>& is) {
   std::string text;
   int first = 0, last = 0;
@@ -81,7 +81,7 @@ std::string place_of(const SourceBranch& b) {
   return "in " + b.function + (b.inlined.empty() ? "" : ", " + b.inlined);
 }
 
-// What of a branch never happened: "never with a true guard", "never to targets 1, 3".
+// The ways that a branch never took: "never with a true guard", "never to targets 1, 3".
 std::string missing(const SourceBranch& b) {
   if (b.reached == 0) return "nobody came to it";
   if (b.ways.size() == 2 && b.text.find("brx") == b.text.npos)
@@ -96,7 +96,7 @@ std::string missing(const SourceBranch& b) {
 std::string percent(std::size_t part, std::size_t whole) {
   if (whole == 0) return "-";
   char text[64];
-  // Rounded down: 100 % is all of it.
+  // Rounded down: 100 % means all.
   std::snprintf(text, sizeof text, "%zu/%zu %3zu %%", part, whole, 100 * part / whole);
   return text;
 }

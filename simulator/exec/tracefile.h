@@ -9,14 +9,14 @@
 
 namespace lockstep::exec {
 
-// The files that a report covers, and the names that it gives them.
+// The files that a report covers, and how they are named.
 struct CoverageFiles {
-  std::vector<std::string> only;  // beginnings of their names in the PTX; empty: all
-  bool toolkit = false;           // headers of the CUDA toolkit too
-  std::string root;               // where relative names begin; empty: the working folder
+  std::vector<std::string> only;  // prefixes of their names in the PTX; empty: all
+  bool toolkit = false;           // include headers of the CUDA toolkit
+  std::string root;               // base of relative names; empty: the working folder
 };
 
-// Takes away what is not asked for. What is there under its name is then called by its whole path.
+// Removes files that were not requested. Files that exist then get their full path as name.
 SourceCoverage select(SourceCoverage coverage, const CoverageFiles& wanted);
 
 // The format of geninfo(1), with counts of threads:
@@ -31,10 +31,10 @@ SourceCoverage select(SourceCoverage coverage, const CoverageFiles& wanted);
 // warp ever parted, and those that only full warps executed.
 std::string tracefile(const SourceCoverage& coverage);
 
-// A table, one line a file.
+// A table with one line for each file.
 std::string coverage_table(const SourceCoverage& coverage);
-// By file: lines that nobody executed, branches that went only some ways, lines where no warp ever
-// parted, lines that only full warps executed.
+// By file: lines that were never executed, branches that took only some ways, lines where no warp
+// diverged, and lines that only full warps executed.
 std::string coverage_text(const SourceCoverage& coverage);
 
 }  // namespace lockstep::exec

@@ -1,19 +1,20 @@
-// Libraries of NVIDIA's: those that others stand in for, and those that launch kernels of their
-// own: machine code, which the simulated GPU does not run.
+// NVIDIA's libraries: those with a simulated replacement, and those that launch kernels of their
+// own as machine code, which the simulated GPU does not run.
 //
-// Allocates nothing: the audit library uses it before the program's own libraries are there.
+// Does not allocate: the audit library uses it before the program's own libraries are loaded.
 #pragma once
 
 #include <string_view>
 
 namespace lockstep::exec {
 
-// Libraries of NVIDIA's that have a simulated one. The simulated ones lie in one folder.
+// NVIDIA's libraries that have a simulated replacement. The replacements are in one folder.
 inline constexpr std::string_view kStandIns[] = {
     "libcudart.so.13",   "libcuda.so.1",   "libnvJitLink.so.13", "libcublas.so.13",
     "libcublasLt.so.13", "libcufft.so.12", "libcurand.so.10"};
 
-// By the beginning of a file's name, such as "libcublas.so.12" or "libcudnn.so.9". No stand-in.
+// By the beginning of a file's name, such as "libcublas.so.12" or "libcudnn.so.9". False for
+// replacements.
 constexpr bool is_vendor_library(std::string_view name) {
   for (const std::string_view one : kStandIns) {
     if (name == one) return false;

@@ -10,8 +10,7 @@
 //   mbarrier0 0 2                               mbarrier 0: in block 0, two arrivals a phase
 //   P0 0.0.0: st.weak x 1; st.release.gpu f 1   thread P0 is block.warp.lane
 //   P1 1.0.0: await.ld.acquire.gpu f 1; ld.weak x
-//   expect free                                 the text after the word is for the reader of the
-//   list
+//   expect free                                 the rest of the line is for the list's reader
 //
 // Operations are spelt as in PTX, without state space, type and brackets:
 //   ld.SEM[.SCOPE] x           st.SEM[.SCOPE] x 1

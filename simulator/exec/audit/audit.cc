@@ -1,11 +1,11 @@
 // liblockstep_audit.so: the dynamic linker calls it (LD_AUDIT, rtld-audit(7)) for every object of a
-// process before any of its code runs, also for those that the program opens later. Objects with a
-// CUDA runtime linked into them have its entry points led to the simulated runtime (redirect.h).
-// A request for a shared runtime or driver gets the simulated one, by any path: Python packages
-// open their own copies by absolute paths.
+// process before any of the object's code runs, including objects that the program opens later. In
+// objects with a CUDA runtime linked in, the entry points are redirected to the simulated runtime
+// (redirect.h). A request for a shared runtime or driver, by any path, gets the simulated one:
+// Python packages open their own copies by absolute paths.
 //
-// It lives in a namespace of its own, beside the program's libraries, and uses nothing but the C
-// library.
+// The library is in a linker namespace of its own, separate from the program's libraries, and uses
+// only the C library.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ using runtime::StaticRuntime;
 constexpr int kRefused = 126;  // as `lockstep exec` itself
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
-// A file as bytes that can be read, while it lives.
+// A readable mapping of a file, for the lifetime of the object.
 class File {
  public:
   explicit File(const char* path) {
@@ -57,7 +57,7 @@ class File {
   std::size_t size_ = 0;
 };
 
-// An object that has come and was not looked at yet: the simulated runtime may come after it.
+// A loaded object that was not examined yet: the simulated runtime may be loaded after it.
 struct Object {
   const char* name;
   std::uint64_t bias;
@@ -76,7 +76,7 @@ std::uint64_t simulated_bias = 0;
   _exit(kRefused);
 }
 
-// The system's own libraries have none inside.
+// The system's own libraries contain no CUDA runtime.
 bool is_system_library(std::string_view path) {
   return path.starts_with("/lib/") || path.starts_with("/lib64/") ||
          path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
@@ -86,13 +86,13 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.find_last_of('/') + 1);  // the whole, if there is no '/'
 }
 
-// Whether a program that asks for `name` means the library: "libcublas.so" is "libcublas.so.13".
+// Whether a requested `name` means the library: "libcublas.so" means "libcublas.so.13".
 bool names(std::string_view name, std::string_view library) {
   return name == library ||
          (name.ends_with(".so") && library.starts_with(name) && library[name.size()] == '.');
 }
 
-// What is to be opened where `name` was asked for: `name`, or a stand-in's path.
+// The file to open for a requested `name`: `name` itself, or the path of a replacement.
 const char* find_instead(const char* name) {
   static char paths[std::size(kStandIns)][4096];
   static const char here = 0;
@@ -134,8 +134,8 @@ void look_at(const Object& object) {
     case StaticRuntime::Kind::kOlder: {
       const char* const why = runtime::explain(found.kind);
       if (is_program) refuse(name, why);
-      // What the program is linked with was looked at before it began. Of NVIDIA's libraries the
-      // calls are reported that fail: many a program has them and never asks them for anything.
+      // The program's linked libraries were examined before it started. For NVIDIA's libraries only
+      // failing calls are reported: many programs load them without calling them.
       if (program_has_begun && !is_vendor_library(base_name(path)))
         std::fprintf(stderr, "lockstep: %s: %s. What it does on a GPU is not simulated.\n", name,
                      why);
@@ -164,7 +164,7 @@ void came(const link_map& map) {
   waiting[waiting_count++] = {map.l_name, map.l_addr};
 }
 
-// All of a load have come, and none has begun.
+// All objects of a load are present, and none has started.
 void all_came() {
   const std::size_t count = waiting_count;
   waiting_count = 0;

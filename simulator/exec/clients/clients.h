@@ -1,5 +1,5 @@
-// What compilers and frameworks that run in a simulated process have to be set to: each reads
-// variables of the environment. docs/guide/python_clients.md describes the effect.
+// Environment variables for compilers and frameworks that run in a simulated process.
+// docs/guide/python_clients.md describes their effect.
 #pragma once
 
 #include <functional>
@@ -9,20 +9,20 @@
 
 namespace lockstep::exec {
 
-// Where the stand-in for ptxas and the modules for Python lie.
+// The paths of the stand-in for ptxas and of the Python modules.
 struct ClientFiles {
-  std::string ptxas;    // "" where it is missing: then nothing is set for Triton
-  std::string modules;  // "" likewise
+  std::string ptxas;    // "" if missing: then nothing is set for Triton
+  std::string modules;  // "" if missing
 };
 
-// The files beside `folder`, which lockstep-exec lies in.
+// Finds the files beside `folder`, which contains lockstep-exec.
 ClientFiles find_client_files(const std::string& folder);
 
-// Adds the variables to `set`. `lookup` is std::getenv, or a test's. `compute_capability`: the
-// simulated device's, such as 90.
+// Adds the variables to `set`. `lookup`: std::getenv, or a test's replacement.
+// `compute_capability`: of the simulated device, such as 90.
 //
-// A variable that says which compiler runs is always set: machine code cannot run. Any other keeps
-// the value that it has.
+// A variable that selects a compiler is always set, since machine code cannot run. Any other
+// variable keeps an existing value.
 void set_up_clients(const ClientFiles& files, int compute_capability,
                     const std::function<const char*(const char* name)>& lookup, Environment* set);
 

@@ -1,13 +1,13 @@
-// libnvJitLink.so.13 for the simulated GPU: the linker that clients such as Numba and cuda.core ask
-// for machine code. It hands all to the driver's linker (cuLink*, link_calls.cc), whose result
-// every function that loads code accepts.
+// libnvJitLink.so.13 for the simulated GPU: the linker that clients such as Numba and cuda.core use
+// to get machine code. It passes everything to the driver's linker (cuLink*, link_calls.cc), whose
+// result every function that loads code accepts.
 //
-// Contract: nvJitLink.h of CUDA 13. Inputs are PTX and fat binaries with PTX; link-time
-// intermediate code, machine code and objects are NVJITLINK_ERROR_INVALID_INPUT, with a sentence in
-// the error log. The version is 12.2, the last before the one from which clients rely on link-time
-// optimisation: Numba and cuda.core then make PTX and ask the driver's linker. Each function has
-// the names of all minor versions, since the header calls
-// __nvJitLinkCreate_13_0 and so on. A link without a context uses device 0's primary one.
+// Contract: nvJitLink.h of CUDA 13. Inputs are PTX and fat binaries with PTX. Link-time
+// intermediate code, machine code and objects return NVJITLINK_ERROR_INVALID_INPUT, with a message
+// in the error log. The version is 12.2, the last one before clients rely on link-time
+// optimisation: Numba and cuda.core then generate PTX and use the driver's linker. Each function is
+// exported under the names of all minor versions, since the header calls __nvJitLinkCreate_13_0 and
+// so on. A link without a context uses device 0's primary context.
 #include <cuda.h>
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct Linker {
   std::string linked, error, info;
 };
 
-// A current context while it lives.
+// Makes a context current for its lifetime.
 class WithContext {
  public:
   WithContext() {
@@ -119,7 +119,7 @@ Result add_data(Linker* linker, int type, const void* data, std::size_t size, co
     case kAny: piece.type = find_type(piece.bytes); break;
     case kLibrary: piece.type = CU_JIT_INPUT_LIBRARY; break;
     case kLtoIr: return refuse(*linker, piece.name, "link-time intermediate code (LTO)");
-    // What this linker gave before is called a cubin, and cannot be linked again.
+    // An earlier result of this linker is passed as a cubin, and cannot be linked again.
     case kCubin: piece.type = CU_JIT_INPUT_CUBIN; break;
     case kObject: piece.type = CU_JIT_INPUT_OBJECT; break;
     default: return kInvalidInput;

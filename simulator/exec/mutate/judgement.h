@@ -1,4 +1,4 @@
-// From the lines that mutants and their parent leave (runtime/mutation/plan.h) to verdicts.
+// Derives verdicts from the lines that mutants and their parent write (runtime/mutation/plan.h).
 #pragma once
 
 #include <ios>
@@ -13,21 +13,21 @@ namespace lockstep::exec {
 // What is known of one process.
 struct Trace {
   bool ended = false, died = false, late = false;
-  int end = 0;     // exit status of the program's own
-  int status = 0;  // as wait() gives it
+  int end = 0;     // the program's own exit status
+  int status = 0;  // as wait() returns it
   double seconds = 0;
   std::string finding,
-      text;  // the first error that the simulated GPU found, by kind and as it prints it
+      text;  // the first error that the simulated GPU found, by kind and as printed
   std::string refused, skipped;
-  std::string reason;  // that an earlier look at it gave
+  std::string reason;  // from an earlier judgement
   bool over() const { return died || !skipped.empty(); }
 };
 
-// Of a file that grows, by id. Lines that cannot be read are left out.
+// Traces from a growing file, by id. Malformed lines are ignored.
 class Traces {
  public:
   explicit Traces(std::string path) : path_(std::move(path)) {}
-  // What whole lines say so far: of the file only what is new is read.
+  // Returns the traces of all complete lines so far. Reads only the new part of the file.
   const std::map<int, Trace>& read();
 
  private:
@@ -40,9 +40,9 @@ struct Judgement {
   Verdict verdict = Verdict::kNotJudged;
   std::string reason;
 };
-// `usual`: the status with which the unchanged program ends. `checks`: the simulated GPU's checks
-// ran, and without them the program was content, so that what they found is what made it fail.
-// `output`: what the mutant printed, for the reason.
+// `usual`: the exit status of the unchanged program. `checks`: the simulated GPU's checks ran, and
+// the mutant had passed without them; so their findings are the reason for a failure. `output`:
+// what the mutant printed, for the reason.
 Judgement judge_trace(const Trace& trace, int usual, bool checks, const std::string& output);
 
 }  // namespace lockstep::exec

@@ -1,4 +1,4 @@
-// The report as one page that needs nothing else.
+// The mutation report as one self-contained page.
 #pragma once
 
 #include <string>

@@ -10,7 +10,8 @@
 
 namespace lockstep::exec {
 
-// Files are named as the compiler did; what has no line stands in a file of its kernel's name.
+// Files have the names that the compiler used. Mutants without a line are listed in a file named
+// after their kernel.
 nlohmann::json mutation_json(const std::vector<Mutant>& mutants, Sources& sources);
 
 }  // namespace lockstep::exec

@@ -1,4 +1,4 @@
-// A program that runs while the command does something else.
+// A program that runs in the background.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace lockstep::exec {
 
-// Ends with this one, at the latest when this is destroyed.
+// A child process. It ends with this process, and at the latest when this object is destroyed.
 class Process {
  public:
   // stdout and stderr go to `output`; stdin is empty.
@@ -21,10 +21,10 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Its exit status, or 128 + the signal that ended it; nothing while it runs.
+  // Its exit status, or 128 + the signal that ended it; nullopt while it runs.
   std::optional<int> poll();
   pid_t id() const { return process_; }
-  // Ends it and what it has started.
+  // Kills it and the processes that it has started.
   void stop();
 
  private:

@@ -31,18 +31,18 @@ namespace {
 
 constexpr auto kPoll = std::chrono::milliseconds(5);
 constexpr auto kLook = std::chrono::milliseconds(1000);
-// The exit status of a process that could not write what it is to leave (runtime/state/record.h).
+// The exit status of a process that could not write its results (runtime/state/record.h).
 constexpr int kUnwritten = 88;
-// A mutant may run so many times as long as the whole unchanged program, and a little more.
+// The time limit of a mutant, as a multiple of the unchanged program's time, with a small addition.
 constexpr double kTimes = 4, kAtLeast = 3;
-// The survey may be of a run without checks. A run with checks takes at most so many times as long,
-// so that no mutant is killed for the time of the checks.
+// The factor for a round with checks if the survey ran without them: no mutant may be killed for
+// the time of the checks.
 constexpr double kTimesOfChecks = 8;
-// And a block of it so many times as many instructions as the largest launch.
+// The instruction limit of a mutant's block, as a multiple of the largest launch.
 constexpr std::uint64_t kMoreInstructions = 4, kLeastInstructions = 1'000'000;
 
-// Launches of a mutant that --equivalents declares equivalent, before the declaration is trusted. A
-// wrong declaration shows in the first few.
+// The number of launches of a mutant that --equivalents lists before the list is trusted. A wrong
+// entry shows in the first few.
 constexpr int kEnough = 50;
 
 double seconds_since(Clock::time_point begin) {
@@ -68,7 +68,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Throws where a file cannot be written: without it nothing is known of some mutant.
+// Throws if a file cannot be written: without it nothing is known of some mutants.
 void expect_written(const std::string& error) {
   if (!error.empty()) throw std::runtime_error(error);
 }
@@ -77,7 +77,7 @@ void append(const std::string& path, const json& line) {
       path, line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"));
 }
 
-// Throws where a process of the round had no room for a line. It has left the file read-only
+// Throws if a process of the round had no room for a line. It has then made the file read-only
 // (runtime/mutation/server.cc).
 void expect_whole(const std::string& lines) {
   struct stat is {};
@@ -88,7 +88,7 @@ void expect_whole(const std::string& lines) {
                            "goes on when there is room");
 }
 
-// Runs the program with a plan until it ends, or is interrupted; its exit status.
+// Runs the program with a plan until it ends or is interrupted. Returns its exit status.
 int run(const Subject& subject, const Round& round, const json& plan, const std::string& name,
         const std::function<void()>& tick) {
   const std::string path = subject.folder + "/" + name + ".plan";
@@ -105,7 +105,7 @@ int run(const Subject& subject, const Round& round, const json& plan, const std:
   }
 }
 
-// Where a run comes to a mutant.
+// The launch or call at which a run reaches a mutant.
 struct Reached {
   std::uint64_t at = 0;   // the launch or call
   std::size_t parts = 0;  // index into Survey::sets
@@ -150,7 +150,7 @@ bool went_otherwise(const std::string& lines) {
   return false;
 }
 
-// The mutant whose launch a server was making when it ended; 0: none.
+// The mutant whose launch a server was executing when it ended; 0: none.
 int tried(const std::string& lines) {
   std::ifstream file(lines + ".trying", std::ios::binary);
   int id = 0;
@@ -158,7 +158,7 @@ int tried(const std::string& lines) {
   return file ? id : 0;
 }
 
-// Programs that cannot be forked run once a mutant.
+// A program that cannot be forked is run once for each mutant.
 void run_alone(const Subject& subject, const Round& round, const Survey& survey,
                const Mutant& mutant, const Reached& reached) {
   json plan = plan_of(subject, round, survey, "become");
@@ -183,7 +183,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
       std::this_thread::sleep_for(kPoll);
     }
   }
-  // As wait() gives it: what the parent of forked mutants writes.
+  // As wait() returns it, which the parent of forked mutants writes.
   const int died = status >= 128 ? status - 128 : status << 8;
   append(subject.folder + "/" + round.name + ".jsonl",
          {{"id", mutant.id}, {"died", died}, {"seconds", limit.elapsed()}, {"late", late}});
@@ -242,8 +242,8 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   };
   std::stable_sort(left.begin(), left.end(),
                    [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
-  // A second run for those that a program which ended otherwise than before has left out; and
-  // another whenever a mutant has ended it, which then runs alone.
+  // Runs the program again for mutants that were omitted because it ended differently. Repeats this
+  // whenever a mutant has ended it; that mutant then runs alone.
   for (int times = 0; times < 2 && !interrupted;) {
     const auto& traces = file.read();
     json plan = plan_of(subject, round, survey, "serve");

@@ -1,4 +1,4 @@
-// Runs of the program: surveys, and rounds in which mutants are judged.
+// Runs the program: surveys, and rounds in which mutants are judged.
 #pragma once
 
 #include <atomic>
@@ -11,34 +11,34 @@
 
 namespace lockstep::exec {
 
-// How the program is run.
+// The program under test and how it is run.
 struct Subject {
   std::vector<std::string> command;  // command[0] is a path
-  Environment set;                   // with the simulated runtime's library path
-  std::string folder;                // of files that a run leaves
+  Environment set;                   // includes the simulated runtime's library path
+  std::string folder;                // for files that runs write
   int jobs = 2;
-  // A mutant runs only where a launch of it leaves something else than unchanged; false: from its
-  // first launch to the end.
+  // A mutant runs only if one of its launches has another result than the unchanged launch. false:
+  // it runs from its first launch to the end.
   bool compare = true;
 };
 
-// One pass over the mutants that are left.
+// One pass over the remaining mutants.
 struct Round {
   std::string name;                    // "few-cases", a part of file names
   std::vector<std::string> arguments;  // added to the program's own
   bool checks = false;                 // the simulated GPU's checks
 };
 
-// Set by the handler of SIGINT and SIGTERM: rounds end, and what is known is reported.
+// Set by the handler of SIGINT and SIGTERM: rounds end, and the results so far are reported.
 extern std::atomic<bool> interrupted;
 
-// Runs the program unchanged. False, with a sentence, when it fails or launches nothing.
+// Runs the program unchanged. Returns false, with a message, if it fails or launches nothing.
 bool make_survey(const Subject& subject, const Round& round, Survey* survey, std::string* error);
 
-// Judges those of `mutants` that survived or were not judged so far, as far as the survey says that
-// a run comes to them. `done(n, of)` is called now and then. What an earlier, interrupted command
-// has left of this round is taken over. False, and nothing is judged, when the unchanged program
-// went otherwise than in the survey: that may be one of another round.
+// Judges the mutants that survived or were not judged so far, if the survey says that a run reaches
+// them. `done(n, of)` is called regularly. Results that an interrupted command has left for this
+// round are reused. Returns false, with nothing judged, if the unchanged program behaved
+// differently from the survey, which may be one of another round.
 bool run_round(const Subject& subject, const Round& round, const Survey& survey,
                std::vector<Mutant>& mutants, const std::function<void(int done, int of)>& done);
 

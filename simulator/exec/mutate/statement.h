@@ -1,7 +1,7 @@
-// Where a statement stands in a source file, however file and statement are laid out.
+// Finds a statement in a source file, whatever the layout of both.
 //
-// Lists of mutants and tables of coverage name source lines by their text. Layout changes; the
-// tokens do not. White space, line ends and `//` comments therefore do not count.
+// Lists of mutants and tables of coverage identify source lines by their text. The layout may
+// change, the tokens do not. So white space, line ends and `//` comments are ignored.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ struct LineRange {
   bool contains(std::size_t line) const { return first <= line && line <= last; }
 };
 
-// Each place at which `statement` begins and ends with a line of `lines`, comments apart. A text
-// that covers a part of a line only has no place. An empty statement has none either.
+// Each place where `statement` covers whole lines of `lines`, apart from comments. A text that
+// covers only a part of a line has no place, and neither has an empty statement.
 std::vector<LineRange> places_of(std::string_view statement, const std::vector<std::string>& lines);
 
-// Whether line number `line` is one of those on which `statement` stands.
+// Whether line number `line` belongs to a place of `statement`.
 bool stands_at(std::string_view statement, const std::vector<std::string>& lines, std::size_t line);
 
 }  // namespace lockstep::exec

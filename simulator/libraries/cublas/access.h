@@ -1,5 +1,5 @@
-// Arguments of cuBLAS's functions that name memory, and how an operation gets at them when it is
-// executed (simulator/library_work.h).
+// Arguments of cuBLAS functions that name memory, and how a running operation accesses them
+// (simulator/library_work.h).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace lockstep::cublas {
 
-// n elements, |inc| apart. With inc < 0 the last is the first in memory, as in BLAS. inc 0: one.
+// n elements, |inc| apart. If inc < 0, the last element is the first in memory, as in BLAS. inc 0:
+// a single element.
 struct Vector {
   const char* name = "";
   const void* at = nullptr;
@@ -25,19 +26,20 @@ struct Vector {
   Type type = Type::kF32;
 };
 
-// Column-major; columns lie ld elements apart, and the matrices of a batch `stride`.
+// A column-major matrix: columns are `ld` elements apart, the matrices of a batch `stride`.
 struct Matrix {
-  enum class Part { kAll, kLower, kUpper };  // of a triangle, the diagonal with it
+  enum class Part { kAll, kLower, kUpper };  // kLower, kUpper: a triangle with its diagonal
   const char* name = "";
   const void* at = nullptr;
   std::int64_t rows = 0, columns = 0, ld = 0;
   Type type = Type::kF32;
   std::int64_t batch = 1, stride = 0;
   Part part = Part::kAll;
-  bool has_diagonal = true;  // false: of a triangle with ones there, which is not accessed
+  bool has_diagonal =
+      true;  // false: a triangle with an implicit unit diagonal, which is not accessed
 };
 
-// A factor: its value at the time of the call, or where it lies when the operation is executed.
+// A factor: its value at the time of the call, or its address when the operation is executed.
 struct Scalar {
   const char* name = "";
   const void* on_device = nullptr;
@@ -45,31 +47,31 @@ struct Scalar {
   std::array<std::byte, 16> value{};
 };
 
-// A place for a result, of the host or of the device.
+// The place of a result, on the host or the device.
 struct Result {
   void* at = nullptr;
   bool on_device = false;
   Type type = Type::kF32;
 };
 
-// Memory that an operation wants is not there: it has been reported.
+// Thrown if memory that an operation needs does not exist; this has been reported.
 struct Refused {};
 
-// An operation while it is executed. All that is read is opened before what is written. Each
-// function throws Refused.
+// The memory accesses of a running operation. Memory that is read must be opened before memory that
+// is written. Each function throws Refused.
 class Access {
  public:
   explicit Access(lockstepRunningWork* running) : running_(running) {}
 
-  // Where the first element in memory is.
+  // The address of the first element in memory.
   const std::byte* read(const Vector& x) { return open(x, LOCKSTEP_READS); }
-  // The same of what must not overlap the result.
+  // As read(), for memory that must not overlap the result.
   const std::byte* read_alone(const Vector& x) { return open(x, LOCKSTEP_READS_ALONE); }
   const std::byte* read_alone(const Matrix& a) { return open(a, LOCKSTEP_READS_ALONE); }
   std::byte* write(const Vector& x) { return open(x, LOCKSTEP_WRITES); }
   const std::byte* read(const Matrix& a) { return open(a, LOCKSTEP_READS); }
   std::byte* write(const Matrix& a) { return open(a, LOCKSTEP_WRITES); }
-  // The pointers of a batch, which lie in device memory.
+  // The pointers of a batch, which are in device memory.
   std::vector<const void*> read_pointers(const char* name, const void* at, std::int64_t count);
   void use_workspace(const void* at, std::size_t bytes);
 
@@ -95,7 +97,7 @@ class Access {
   lockstepRunningWork* running_;
 };
 
-// Elements of a vector in its order, and back.
+// Copies the elements of a vector in its order, and back.
 template <class T>
 std::vector<T> gather(const Vector& x, const std::byte* at) {
   std::vector<T> values(static_cast<std::size_t>(x.n));
@@ -117,19 +119,19 @@ void scatter(const Vector& x, std::byte* at, const std::vector<T>& values) {
   }
 }
 
-// Where an element of a matrix is.
+// The offset of a matrix element.
 inline std::size_t offset(const Matrix& a, std::int64_t row, std::int64_t column) {
   return static_cast<std::size_t>(row + column * a.ld) * size_of(a.type);
 }
 
-// Reports that the call fails, and why.
+// Reports that the call fails, with the reason.
 cublasStatus_t fail(const char* call, cublasStatus_t status, const std::string& reason,
                     bool refused = false);
 const char* name_of(cublasStatus_t status);
 const char* text_of(cublasStatus_t status);
 
 // Puts an operation into the stream. `body` takes (Access&) and is called at each execution.
-// `pointers` are the arguments that point to device memory.
+// `pointers`: the arguments that point to device memory.
 cublasStatus_t put(const char* call, cudaStream_t stream, const lockstepLibraryWork& work);
 
 template <class Body>

@@ -1,7 +1,7 @@
-// Elements of matrices and vectors in memory, and the types that they are computed in.
+// Elements of matrices and vectors in memory, and the types in which they are computed.
 //
-// A type to compute in, T, is float, double, std::complex of either, or std::int32_t. load and
-// store convert: from a type in memory to T exactly, and from T to the nearest, ties to even.
+// The computation type T is float, double, std::complex of either, or std::int32_t. load() converts
+// from a type in memory to T exactly; store() rounds T to the nearest, ties to even.
 #pragma once
 
 #include <complex>
@@ -25,23 +25,23 @@ enum class Type : int {
 using C32 = std::complex<float>;
 using C64 = std::complex<double>;
 
-// Bytes of an element; 0: no such type is simulated.
+// Bytes of an element; 0: the type is not simulated.
 std::size_t size_of(Type type);
 
-// For the pairs that are computed with: float takes each real type but kF64, int32_t integers, and
-// the others their own.
+// Whether the pair of types is supported: float with each real type except kF64, int32_t with
+// integers, other types with themselves.
 template <class T>
 T load(Type type, const std::byte* from);
 template <class T>
 void store(Type type, std::byte* to, T value);
 
-// The nearest that another type has, ties to even; of TF32 (10 bits of fraction) ties go away from
-// zero, as PTX's cvt.rna.tf32 has it.
+// The nearest value of another type, ties to even. For TF32 (10 fraction bits) ties are rounded
+// away from zero, as in PTX's cvt.rna.tf32.
 float round_to_f16(float value);
 float round_to_bf16(float value);
 float round_to_tf32(float value);
 
-// Calls f with a value of the type that elements of `type` are computed in.
+// Calls f with a value of the computation type for elements of `type`.
 template <class F>
 auto with_computed(Type type, F&& f) {
   switch (type) {
@@ -53,7 +53,7 @@ auto with_computed(Type type, F&& f) {
   }
 }
 
-// The same of types that are no integers.
+// As above, for types that are not integers.
 template <class F>
 auto with_floating(Type type, F&& f) {
   switch (type) {
@@ -64,7 +64,7 @@ auto with_floating(Type type, F&& f) {
   }
 }
 
-// a * b + c: rounded once where T is real, and so each product of parts of complex ones.
+// a * b + c, rounded once for real T. For complex T, each product of parts is rounded once.
 inline float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {

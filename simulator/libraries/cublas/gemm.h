@@ -1,5 +1,5 @@
-// C = alpha op(A) op(B) + beta C, for one matrix or a batch: what every gemm of cuBLAS and cuBLASLt
-// comes to.
+// C = alpha op(A) op(B) + beta C, for one matrix or a batch: the implementation of every gemm of
+// cuBLAS and cuBLASLt.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct Arithmetic {
   bool sums_in_f16 = false;
 };
 
-// What cublasGemmEx supports for these types; false: nothing.
+// The arithmetic of cublasGemmEx for these types; false if it supports none.
 bool find_arithmetic(cublasComputeType_t compute, Type a, Type b, Type c, Arithmetic* result);
 
 struct Gemm {
   Op op_a = Op::kNone, op_b = Op::kNone;
   std::int64_t k = 0;
-  Matrix a, b, c;  // as they lie in memory; with `pointers`, `at` is an array of pointers
-  Matrix d;        // of the result; d.at null: C
+  Matrix a, b, c;  // their layout in memory; with `pointers`, `at` is an array of pointers
+  Matrix d;        // the result; d.at null: C
   Scalar alpha, beta;
   Arithmetic arithmetic;
   std::int64_t batch = 1;
@@ -37,11 +37,11 @@ struct Gemm {
   std::int64_t n() const { return c.columns; }
 };
 
-// What comes of the results of one matrix of a batch, m x n without gaps, before they are stored:
-// the epilogues of cuBLASLt. Only for sums in float.
+// Processes the results of one matrix of a batch, m x n without gaps, before they are stored: the
+// epilogues of cuBLASLt. Only for sums in float.
 using Epilogue = std::function<void(Access&, std::int64_t batch, std::vector<float>& values)>;
 
-// Executes it. With beta 0, C is not read; with alpha or k 0, neither are A and B.
+// Executes the gemm. With beta 0, C is not read; with alpha 0 or k 0, A and B are not read.
 void run(Access& access, const Gemm& gemm, const Epilogue& epilogue = {});
 
 }  // namespace lockstep::cublas

@@ -1,4 +1,5 @@
-// cuBLAS's handle, which is one of cuBLASLt too, and the checks that functions with one begin with.
+// cuBLAS's handle, which is also a handle of cuBLASLt, and the checks at the start of functions
+// with a handle.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +15,27 @@ struct cublasContext {
   cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
   cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
   int sm_count_target = 0;
-  // Of emulated types, which compute as the plain ones do.
+  // For emulated types, which compute as the plain types.
   cudaEmulationStrategy_t emulation_strategy = CUDA_EMULATION_STRATEGY_DEFAULT;
   cudaEmulationSpecialValuesSupport_t emulation_special_values =
       CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
   cudaEmulationMantissaControl_t mantissa_control = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;
   int max_mantissa_bits = 0, mantissa_bit_offset = 0;
   int* mantissa_bits_pointer = nullptr;
-  // The program's; without one cuBLAS has its own.
+  // The program's workspace; without one, cuBLAS has its own.
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
 };
 
 namespace lockstep::cublas {
 
-// The version that the simulated libraries say they are.
+// The version that the simulated libraries report.
 inline constexpr int kMajor = 13, kMinor = 1, kPatch = 0;
 
 bool is_handle(cublasHandle_t handle);
 
-// The arguments of a call, checked one after another: the first that is wrong is the call's result.
+// Checks the arguments of a call one after another: the first invalid one determines the call's
+// result.
 class Check {
  public:
   Check(const char* call, cublasHandle_t handle) : call_(call) {
@@ -45,7 +47,8 @@ class Check {
     if (!right) refuse(CUBLAS_STATUS_INVALID_VALUE, otherwise);
     return *this;
   }
-  // What cuBLAS itself does not support, and what the simulated one alone does not.
+  // For cases that cuBLAS itself does not support, and cases that only the simulated library does
+  // not support.
   Check& supported(bool right, const char* otherwise) {
     if (!right) refuse(CUBLAS_STATUS_NOT_SUPPORTED, otherwise);
     return *this;
@@ -80,9 +83,9 @@ class Check {
   cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
 };
 
-// A factor as the handle's pointer mode has it. `at` is not null.
+// A factor according to the handle's pointer mode. `at` must not be null.
 Scalar scalar(const cublasContext& handle, const char* name, const void* at, Type type);
-// Where the call does not wait, the result lies on the device.
+// If the call does not wait, the result is in device memory.
 Result result(const cublasContext& handle, void* at, Type type);
 
 }  // namespace lockstep::cublas

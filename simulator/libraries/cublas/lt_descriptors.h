@@ -1,5 +1,5 @@
-// Descriptors of cuBLASLt. They live in the caller's opaque structures, whose sizes cublasLt.h
-// fixes, and their attributes have that header's numbers.
+// Descriptors of cuBLASLt. They are stored in the caller's opaque structures, whose sizes
+// cublasLt.h defines. Their attributes have that header's numbers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct MatmulDesc {
   std::int64_t bias_stride = 0;
   std::int32_t bias_type = -1;  // D's
   std::int32_t sm_count = 0;
-  // Values of attributes that are kept and not simulated: a call with one of them is refused.
+  // Values of attributes that are stored but not simulated: a call with one of them is refused.
   const void* others[12] = {};
   std::int64_t other_numbers[6] = {};
 };
@@ -56,7 +56,7 @@ struct HeuristicResult {
   int reserved[4];
 };
 
-// Where an attribute lies in its descriptor.
+// The place of an attribute in its descriptor.
 struct Attribute {
   int number;
   std::size_t offset, size;

@@ -1,5 +1,6 @@
-// cuBLAS's types and constants by the names and numbers of CUDA 13's cublas_api.h, which is in no
-// package that this project's build fetches. Programs of the tests are compiled with them, too.
+// cuBLAS's types and constants, with the names and numbers of CUDA 13's cublas_api.h. No package
+// that this project's build fetches contains that header. The tests' programs are compiled with
+// these, too.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -35,7 +35,7 @@ struct Plan {
 };
 
 std::mutex plans_lock;
-// It lives as long as the process: calls may come from destructors.
+// Lives as long as the process: destructors may call the library.
 std::map<int, Plan>& plans() {
   static auto* const all = new std::map<int, Plan>;
   return *all;
@@ -60,7 +60,7 @@ Result fail(const char* call, Result result, const char* reason, bool refused = 
   return result;
 }
 
-// Findings name the code that calls this library.
+// Findings must name the code that calls this library.
 [[maybe_unused]] const bool stands_in = [] {
   lockstepStandIn(reinterpret_cast<const void*>(&fail));
   return true;
@@ -101,7 +101,7 @@ bool set_type(int type, Shape* shape) {
   return true;
 }
 
-// Arguments of a plan of many, of either width.
+// The arguments of a plan of many, in either integer width.
 template <class Int>
 struct Many {
   int rank;
@@ -120,7 +120,7 @@ Shape::Side side(int rank, const Int* embed, Int stride, Int distance) {
   return result;
 }
 
-// Fills in what is transformed; what is wrong with it is reported.
+// Sets the shape; reports invalid parameters.
 template <class Int>
 Result set_sizes(const char* call, const Many<Int>& many, Shape* shape) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
@@ -136,7 +136,7 @@ Result set_sizes(const char* call, const Many<Int>& many, Shape* shape) {
     elements *= many.n[d];
     shape->n[static_cast<std::size_t>(3 - many.rank + d)] = many.n[d];
   }
-  // Without both the layout is the basic one, and strides and distances count for nothing.
+  // Unless both are given, the layout is the basic one, and strides and distances are ignored.
   if (many.inembed == nullptr || many.onembed == nullptr) return kSuccess;
   if (many.istride < 1 || many.ostride < 1 || many.idist < 0 || many.odist < 0)
     return fail(call, kInvalidValue, "a stride is less than 1, or a distance is negative");
@@ -179,7 +179,7 @@ Result make(const char* call, int handle, const Many<Int>& many, int type, std::
   return result == kSuccess ? make(call, handle, shape, work_size) : result;
 }
 
-// What a plan would ask for.
+// The work area size of a plan.
 template <class Int>
 Result estimate(const char* call, const Many<Int>& many, int type, std::size_t* work_size) {
   Shape shape;
@@ -198,7 +198,7 @@ Result create(const char* call, int* handle) {
   return kSuccess;
 }
 
-// Creates a plan and makes it.
+// Creates and initialises a plan.
 template <class Int>
 Result plan(const char* call, int* handle, const Many<Int>& many, int type) {
   Shape shape;

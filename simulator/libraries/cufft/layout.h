@@ -1,5 +1,5 @@
-// Where the elements of a batch of transforms lie (cuFFT, "Advanced Data Layout"), and how an
-// operation gets at them when it is executed.
+// The layout of the elements of a batch of transforms (cuFFT, "Advanced Data Layout"), and how a
+// running operation accesses them.
 #pragma once
 
 #include <array>
@@ -10,11 +10,10 @@
 
 namespace lockstep::cufft {
 
-// The input or the output. Element (b, i, j, k) lies at
-// b * distance + ((i * embed[1] + j) * embed[2] + k) * stride. Dimensions are filled up to three
-// from the left, with 1.
+// The layout of the input or the output. Element (b, i, j, k) is at b * distance + ((i * embed[1] +
+// j) * embed[2] + k) * stride. Missing dimensions are filled with 1 from the left.
 struct Layout {
-  std::array<std::int64_t, 3> n{1, 1, 1};  // elements there, also of half a spectrum
+  std::array<std::int64_t, 3> n{1, 1, 1};  // stored elements, also of half a spectrum
   std::array<std::int64_t, 3> embed{1, 1, 1};
   std::int64_t stride = 1, distance = 1, batch = 1;
   std::size_t element = 0;  // bytes
@@ -24,8 +23,8 @@ struct Layout {
   }
 };
 
-// Opens all elements for `use` (lockstepRegionUse). Where the first of them is for the host, or
-// nullptr: it is not there, and that has been reported.
+// Opens all elements for `use` (lockstepRegionUse). Returns the host address of the first one;
+// nullptr if the memory does not exist, which has been reported.
 std::byte* open(lockstepRunningWork* running, const Layout& layout, const char* name,
                 const void* at, int use);
 

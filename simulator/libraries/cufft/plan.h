@@ -1,4 +1,4 @@
-// A plan of cuFFT: what is transformed and how it lies, and the operation that does it.
+// A plan of cuFFT: the shape and layout of a transform, and the operation that executes it.
 #pragma once
 
 #include <driver_types.h>
@@ -15,15 +15,15 @@ namespace lockstep::cufft {
 
 enum class Kind { kComplex, kRealToComplex, kComplexToReal };
 
-// What cufftMakePlanMany describes.
+// The parameters of cufftMakePlanMany.
 struct Shape {
   Kind kind = Kind::kComplex;
   bool is_double = false;
   int rank = 1;
   std::array<std::int64_t, 3> n{1, 1, 1};  // filled up from the left
   std::int64_t batch = 1;
-  // Of the advanced layout; else elements lie without gaps, the reals of an in-place transform in
-  // rows padded to those of the complex numbers.
+  // A side of the advanced layout. Without it, elements are stored without gaps, and the reals of
+  // an in-place transform in rows padded to the length of the complex rows.
   struct Side {
     std::array<std::int64_t, 3> embed{1, 1, 1};
     std::int64_t stride = 1, distance = 1;
@@ -34,7 +34,7 @@ struct Shape {
   std::size_t real_bytes() const { return is_double ? 8 : 4; }
   Layout input(bool in_place) const { return layout(0, in_place); }
   Layout output(bool in_place) const { return layout(1, in_place); }
-  // Bytes that the simulated library asks for: the complex numbers of a batch.
+  // The size in bytes that the simulated library reports: the complex numbers of a batch.
   std::size_t workspace() const;
 
  private:
@@ -48,10 +48,10 @@ struct Work {
   const void* from = nullptr;
   void* to = nullptr;
   bool inverse = false;
-  void* workspace = nullptr;  // nullptr: of the library's own, which nobody sees
+  void* workspace = nullptr;  // nullptr: the library's own, which is invisible
   std::size_t workspace_bytes = 0;
 
-  // 0; 1 where memory is not there.
+  // Returns 0, or 1 if memory does not exist.
   int run(lockstepRunningWork* running) const;
 };
 

@@ -1,8 +1,8 @@
-// libcurand.so.10 for the simulated GPU: the host API's pseudorandom numbers (cuRAND, "Host API").
+// libcurand.so.10 for the simulated GPU: pseudorandom numbers of the host API (cuRAND, "Host API").
 //
-// Every generator gives the numbers of Philox 4x32-10 (Salmon et al., "Parallel random numbers: as
-// easy as 1, 2, 3", SC'11), element i of a sequence those of counter i / 4: the distributions are
-// cuRAND's, and the numbers are not. Quasirandom generators, and distributions of integers but
+// Every generator returns numbers of Philox 4x32-10 (Salmon et al., "Parallel random numbers: as
+// easy as 1, 2, 3", SC'11); element i of a sequence belongs to counter i / 4. The distributions are
+// cuRAND's, but the numbers are not. Quasirandom generators, and integer distributions other than
 // Poisson's, are refused. Contract: curand.h of CUDA 13.
 #include <cuda_runtime_api.h>
 #include <library_types.h>
@@ -55,7 +55,7 @@ Status fail(const char* call, Status status, const char* reason, bool refused = 
   return status;
 }
 
-// Findings name the code that calls this library.
+// Findings must name the code that calls this library.
 [[maybe_unused]] const bool stands_in = [] {
   lockstepStandIn(reinterpret_cast<const void*>(&fail));
   return true;
@@ -66,10 +66,10 @@ constexpr const char* kNoGenerator = "the generator was not created, or was dest
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-// The sequence of a seed: numbers of 32 bits, by their place.
+// The sequence of a seed: 32-bit numbers, by index.
 class Sequence {
  public:
-  // `branch`: sequences of one seed that have nothing in common.
+  // `branch`: selects one of the independent sequences of a seed.
   Sequence(std::uint64_t seed, std::uint64_t first, std::uint64_t branch = 0)
       : seed_(seed), place_(first), branch_(branch) {}
   std::uint32_t next() {
@@ -109,7 +109,7 @@ class Sequence {
   std::array<std::uint32_t, 4> block_{};
 };
 
-// Above 0, up to 1.
+// Greater than 0, at most 1.
 float uniform(Sequence& s, float) {
   return std::fma(static_cast<float>(s.next()), 0x1p-32f, 0x1p-33f);
 }
@@ -117,7 +117,7 @@ double uniform(Sequence& s, double) {
   return std::fma(static_cast<double>(s.next_64() >> 11), 0x1p-53, 0x1p-54);
 }
 
-// Two at a time, by Box and Muller.
+// Two at a time, by the Box-Muller transform.
 template <class T>
 void fill_normal(Sequence& s, T* to, std::size_t n, T mean, T deviation, bool is_logarithm) {
   for (std::size_t i = 0; i < n; i += 2) {
@@ -144,7 +144,7 @@ std::uint32_t poisson(Sequence& s, double lambda) {
 
 // ---- calls --------------------------------------------------------------------------------------
 
-// `fill` writes n elements of a sequence. The call takes `used` numbers of 32 bits from it.
+// `fill` writes n elements of a sequence. The call consumes `used` 32-bit numbers of it.
 template <class T, class Fill>
 Status generate(const char* call, Generator* generator, T* to, std::size_t n, std::uint64_t used,
                 Fill fill) {
@@ -311,7 +311,8 @@ Status curandGeneratePoisson(Generator* generator, std::uint32_t* to, std::size_
   if (!(lambda > 0) || lambda > 400000)
     return fail(__func__, kOutOfRange, "lambda is not above 0, or above 400,000");
   if (!is_generator(generator)) return fail(__func__, kNotInitialized, kNoGenerator);
-  // How many numbers an element takes is not known: each has a branch of its own.
+  // The count of numbers for an element is unknown in advance, so each element has a branch of its
+  // own.
   const std::uint64_t seed = generator->seed, first = generator->next;
   return generate(__func__, generator, to, n, n, [=](Sequence&, std::uint32_t* out) {
     for (std::size_t i = 0; i < n; ++i) {
