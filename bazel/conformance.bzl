@@ -5,6 +5,7 @@ JUnit's XML.
 
     bazel run //:conformance                                   on the simulated GPU
     bazel run //:conformance -- --device=gpu --suite=cube      options are those of `lockstep run`
+    bazel run //:conformance -- list                           its suites and their properties
 """
 
 load(":bundle.bzl", "bundle", "runfiles_path")
@@ -17,7 +18,9 @@ runfiles=$0.runfiles
 [ -d "$runfiles" ] || runfiles=${{RUNFILES_DIR:?the files beside this program are missing}}
 case $runfiles in /*) ;; *) runfiles=$PWD/$runfiles ;; esac
 export RUNFILES_DIR=$runfiles LOCKSTEP_WORKSPACE={workspace} LOCKSTEP_COMMAND="bazel run {label} --"
-exec "$runfiles/{conform}" run --manifest="$runfiles/{manifest}" "$@"
+command=run
+if [ "${{1:-}}" = list ]; then command=list; shift; fi
+exec "$runfiles/{conform}" $command --manifest="$runfiles/{manifest}" "$@"
 """
 
 def _conformance_program_impl(ctx):

@@ -1,12 +1,12 @@
 // The benchmark's kernels as a CUDA program: `cuda_kernels [launches] [kernel]` prints the seconds
 // of every launch.
 //
-// Without a name it runs the three that OpenCL has too. The others run by name. `launch` prints the
-// seconds of a tiny launch among 10^4. `memory` prints the bytes of host memory that a byte of
-// device memory takes once a kernel has read and written all of it. A kernel of ordinary_kernels.cu
-// or slow_kernels.cu prints two lines: `NAME` and the seconds of processor time of every launch,
-// then `NAME:instructions` and the warp instructions of one. `list` prints their names and what
-// they do.
+// Without a name it runs the first three. The others run by name. `launch` prints the seconds of a
+// tiny launch among 10^4. `memory` prints the bytes of host memory that a byte of device memory
+// takes once a kernel has read and written all of it. A kernel of ordinary_kernels.cu or
+// slow_kernels.cu prints three lines: `NAME` and the seconds of processor time of every launch,
+// `NAME:wall` and the seconds on the wall, then `NAME:instructions` and the warp instructions of
+// one. `list` prints their names and what they do.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -163,9 +163,11 @@ int main(int argc, char** argv) {
       if (asked_for("list")) std::printf("%s %s\n", k.name, k.what);
       if (!asked_for(k.name)) continue;
       lb::Cost cost;
-      right &= k.run(launches, cost) && lb::report(k.name, cost.seconds) &&
-               lb::report((std::string(k.name) + ":instructions").c_str(),
-                          {static_cast<double>(cost.instructions)});
+      const std::string name = k.name;
+      right &=
+          k.run(launches, cost) && lb::report(k.name, cost.seconds) &&
+          lb::report((name + ":wall").c_str(), cost.wall) &&
+          lb::report((name + ":instructions").c_str(), {static_cast<double>(cost.instructions)});
       known = true;
     }
   if (only && !known) {

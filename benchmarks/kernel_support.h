@@ -74,6 +74,7 @@ inline std::uint64_t warp_instructions() {
 // What `launches` calls of `launch` cost.
 struct Cost {
   std::vector<double> seconds;     // of processor time, one a launch
+  std::vector<double> wall;        // of the clock on the wall
   std::uint64_t instructions = 0;  // warp instructions of one launch
 };
 template <class Launch>
@@ -81,10 +82,13 @@ Cost cost_of(int launches, Launch&& launch) {
   Cost cost;
   for (int i = 0; i < launches; ++i) {
     const std::uint64_t before = warp_instructions();
+    const auto begin = std::chrono::steady_clock::now();
     const double start = processor_seconds();
     launch();
     check(cudaGetLastError(), "launch");
     check(cudaDeviceSynchronize(), "kernel");
+    cost.wall.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     cost.seconds.push_back(processor_seconds() - start);
     cost.instructions = warp_instructions() - before;
   }

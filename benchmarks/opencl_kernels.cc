@@ -1,21 +1,12 @@
 // The benchmark's kernels as an OpenCL program: `opencl_kernels PLATFORM [launches] [kernel]`
 // prints the seconds of every launch.
 //
-// PLATFORM is a part of the platform's name: "Portable" for PoCL, "Oclgrind" for Oclgrind.
-#define CL_TARGET_OPENCL_VERSION 120
-#if !__has_include(<CL/cl.h>)
-#error "This benchmark needs the Debian packages ocl-icd-opencl-dev, pocl-opencl-icd and oclgrind: "
-"apt-get install them."
-#endif
-#include <CL/cl.h>
+// PLATFORM is a part of the platform's name: "Portable" for PoCL, "Oclgrind" for Oclgrind. Without
+// a name it runs the first three. Those of opencl_single_kernels.cc have to be asked for by name;
+// `list` prints their names.
+#include "benchmarks/opencl_support.h"
 
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-
-#include "benchmarks/workload.h"
-
-    namespace lb = lockstep::benchmarks;
+namespace lb = lockstep::benchmarks;
 
 namespace {
 
@@ -66,97 +57,6 @@ __kernel void histogram(__global const int* values, int n, __global int* bins) {
 }
 )CL";
 
-void check(cl_int e, const char* what) {
-  if (e == CL_SUCCESS) return;
-  std::fprintf(stderr, "%s: OpenCL error %d\n", what, e);
-  std::exit(1);
-}
-
-struct Device {
-  cl_context context;
-  cl_command_queue queue;
-  cl_program program;
-};
-
-Device open(const char* platform_name) {
-  cl_platform_id platforms[16];
-  cl_uint count = 0;
-  check(clGetPlatformIDs(16, platforms, &count), "clGetPlatformIDs");
-  for (cl_uint i = 0; i < count; ++i) {
-    char name[256] = "";
-    check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, nullptr),
-          "clGetPlatformInfo");
-    if (!std::strstr(name, platform_name)) continue;
-    cl_device_id id;
-    cl_int e = 0;
-    check(clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &id, nullptr), "clGetDeviceIDs");
-    Device d;
-    d.context = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &e);
-    check(e, "clCreateContext");
-    d.queue = clCreateCommandQueue(d.context, id, 0, &e);
-    check(e, "clCreateCommandQueue");
-    d.program =
-        clCreateProgramWithSource(d.context, 1, const_cast<const char**>(&kSource), nullptr, &e);
-    check(e, "clCreateProgramWithSource");
-    char options[256];
-    std::snprintf(options, sizeof options,
-                  "-cl-std=CL1.2 -DBLOCK=%d -DRADIUS=%d -DTILE=%d -DBINS=%d", lb::kBlock,
-                  lb::kRadius, lb::kTile, lb::kBins);
-    check(clBuildProgram(d.program, 1, &id, options, nullptr, nullptr), "clBuildProgram");
-    return d;
-  }
-  std::fprintf(stderr, "no OpenCL platform whose name holds '%s' among %u\n", platform_name, count);
-  std::exit(1);
-}
-
-template <class T>
-cl_mem upload(const Device& d, const std::vector<T>& v) {
-  cl_int e = 0;
-  cl_mem m = clCreateBuffer(d.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                            v.size() * sizeof(T), const_cast<T*>(v.data()), &e);
-  check(e, "clCreateBuffer");
-  return m;
-}
-
-template <class T>
-std::vector<T> download(const Device& d, cl_mem m, std::size_t n) {
-  std::vector<T> v(n);
-  check(clEnqueueReadBuffer(d.queue, m, CL_TRUE, 0, n * sizeof(T), v.data(), 0, nullptr, nullptr),
-        "clEnqueueReadBuffer");
-  return v;
-}
-
-template <class... Args>
-cl_kernel make_kernel(const Device& d, const char* name, Args... args) {
-  cl_int e = 0;
-  cl_kernel k = clCreateKernel(d.program, name, &e);
-  check(e, name);
-  cl_uint i = 0;
-  (check(clSetKernelArg(k, i++, sizeof args, &args), "clSetKernelArg"), ...);
-  return k;
-}
-
-std::vector<double> time_launches(const Device& d, int launches, cl_kernel k, cl_uint dimensions,
-                                  const std::size_t* global, const std::size_t* local,
-                                  cl_mem zeroed = nullptr) {
-  std::vector<double> seconds;
-  for (int i = 0; i < launches; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    const cl_int zero = 0;
-    if (zeroed)
-      check(clEnqueueFillBuffer(d.queue, zeroed, &zero, sizeof zero, 0, lb::kBins * sizeof(int), 0,
-                                nullptr, nullptr),
-            "fill");
-    check(
-        clEnqueueNDRangeKernel(d.queue, k, dimensions, nullptr, global, local, 0, nullptr, nullptr),
-        "launch");
-    check(clFinish(d.queue), "clFinish");
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return seconds;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -164,41 +64,58 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s PLATFORM [launches] [kernel]\n", argv[0]);
     return 2;
   }
-  const Device d = open(argv[1]);
+  const lb::Device d = lb::open(argv[1]);
   const int launches = argc > 2 ? std::atoi(argv[2]) : 3;
   const char* only = argc > 3 ? argv[3] : nullptr;
   auto wanted = [&](const char* name) { return !only || !std::strcmp(only, name); };
   bool right = true;
+  for (const lb::SingleKernel& k : lb::kSingleKernels) {
+    if (only && !std::strcmp(only, "list")) std::printf("%s\n", k.name);
+    if (!only || std::strcmp(only, k.name) != 0) continue;
+    std::vector<double> seconds;
+    right = k.run(d, lb::build_single_kernels(d), launches, seconds) && lb::report(k.name, seconds);
+  }
+
+  const cl_program program = lb::build(d, kSource,
+                                       "-cl-std=CL1.2 -DBLOCK=" + std::to_string(lb::kBlock) +
+                                           " -DRADIUS=" + std::to_string(lb::kRadius) +
+                                           " -DTILE=" + std::to_string(lb::kTile) +
+                                           " -DBINS=" + std::to_string(lb::kBins));
 
   if (wanted("stencil")) {
     const auto x = lb::floats(lb::kStencilSize, 1);
-    cl_mem y = upload(d, std::vector<float>(x.size()));
-    cl_kernel k = make_kernel(
-        d, "stencil", upload(d, x), y,
-        upload(d, std::vector<float>(lb::kCoefficients, lb::kCoefficients + lb::kRadius + 1)),
+    cl_mem y = lb::upload(d, std::vector<float>(x.size()));
+    cl_kernel k = lb::make_kernel(
+        program, "stencil", lb::upload(d, x), y,
+        lb::upload(d, std::vector<float>(lb::kCoefficients, lb::kCoefficients + lb::kRadius + 1)),
         cl_int{lb::kStencilSize});
-    const std::size_t global = lb::kStencilSize, local = lb::kBlock;
-    const auto seconds = time_launches(d, launches, k, 1, &global, &local);
-    right &= lb::same(download<float>(d, y, x.size()), lb::stencil(x), "stencil") &&
+    const auto seconds =
+        lb::time_work(d, launches, [&] { lb::launch(d, k, {lb::kStencilSize}, {lb::kBlock}); });
+    right &= lb::same(lb::download<float>(d, y, x.size()), lb::stencil(x), "stencil") &&
              lb::report("stencil", seconds);
   }
   if (wanted("matmul")) {
     const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2),
                b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
-    cl_mem c = upload(d, std::vector<float>(a.size()));
-    cl_kernel k = make_kernel(d, "matmul", upload(d, a), upload(d, b), c, cl_int{lb::kMatrix});
-    const std::size_t global[2] = {lb::kMatrix, lb::kMatrix}, local[2] = {lb::kTile, lb::kTile};
-    const auto seconds = time_launches(d, launches, k, 2, global, local);
-    right &= lb::same(download<float>(d, c, a.size()), lb::matmul(a, b), "matmul") &&
+    cl_mem c = lb::upload(d, std::vector<float>(a.size()));
+    cl_kernel k = lb::make_kernel(program, "matmul", lb::upload(d, a), lb::upload(d, b), c,
+                                  cl_int{lb::kMatrix});
+    const auto seconds = lb::time_work(d, launches, [&] {
+      lb::launch(d, k, {lb::kMatrix, lb::kMatrix}, {lb::kTile, lb::kTile});
+    });
+    right &= lb::same(lb::download<float>(d, c, a.size()), lb::matmul(a, b), "matmul") &&
              lb::report("matmul", seconds);
   }
   if (wanted("histogram")) {
     const auto values = lb::ints(lb::kHistogramSize, 4);
-    cl_mem bins = upload(d, std::vector<int>(lb::kBins));
-    cl_kernel k = make_kernel(d, "histogram", upload(d, values), cl_int{lb::kHistogramSize}, bins);
-    const std::size_t global = lb::kHistogramBlocks * lb::kBlock, local = lb::kBlock;
-    const auto seconds = time_launches(d, launches, k, 1, &global, &local, bins);
-    right &= lb::same(download<int>(d, bins, lb::kBins), lb::histogram(values), "histogram") &&
+    cl_mem bins = lb::upload(d, std::vector<int>(lb::kBins));
+    cl_kernel k = lb::make_kernel(program, "histogram", lb::upload(d, values),
+                                  cl_int{lb::kHistogramSize}, bins);
+    const auto seconds = lb::time_work(d, launches, [&] {
+      lb::fill_with_zeros(d, bins, lb::kBins * sizeof(int));
+      lb::launch(d, k, {lb::kHistogramBlocks * lb::kBlock}, {lb::kBlock});
+    });
+    right &= lb::same(lb::download<int>(d, bins, lb::kBins), lb::histogram(values), "histogram") &&
              lb::report("histogram", seconds);
   }
   return right ? 0 : 1;

@@ -7,12 +7,14 @@
 //   bazel run -c opt //benchmarks:simulator -- --kernel=gather --kernel=flags
 //
 // Prints a table of times and one of ratios, with the goal beside each; exits 1 when a goal is
-// missed. A third table has the speed of further kernels on one host thread, with and without
-// checks. --kernel prints that one alone, for the kernels named.
+// missed. A third table has the ratio to PoCL's native time of these and further kernels, and the
+// means. A fourth has the speed of the further kernels on one host thread, with and without checks.
+// --kernel prints that one alone, for the kernels named. --pocl prints the third alone.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -80,10 +82,10 @@ std::optional<std::map<std::string, double>> run(const Contender& c) {
   return values;
 }
 
-// The kernels that are timed by themselves, by name, and what each does.
-std::vector<std::pair<std::string, std::string>> single_kernels(const std::string& program) {
+// The kernels that are timed by themselves, by name, and what each does. `command` lists them.
+std::vector<std::pair<std::string, std::string>> single_kernels(const std::string& command) {
   std::vector<std::pair<std::string, std::string>> kernels;
-  FILE* pipe = popen((program + " 1 list").c_str(), "r");
+  FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return kernels;
   char line[4096];
   while (std::fgets(line, sizeof line, pipe)) {
@@ -131,6 +133,77 @@ bool time_single_kernels(const std::string& program,
   return true;
 }
 
+// Times as long as PoCL's native code takes, with two host threads: of the first kernels and of
+// those that are timed by themselves.
+class RatiosToPocl {
+ public:
+  RatiosToPocl(const std::string& cuda, const std::string& opencl) : cuda_(cuda), opencl_(opencl) {
+    for (const auto& [name, what] : single_kernels(opencl + " Portable 1 list"))
+      names_.push_back(name);
+  }
+  // Runs each kernel on each contestant once. False: one has failed.
+  bool add_round() {
+    for (const std::string& name : names_) {
+      const bool single = std::find(kKernels.begin(), kKernels.end(), name) == kKernels.end();
+      const std::string report = single ? name + ":wall" : name;
+      const Contender contenders[3] = {
+          {name, "LOCKSTEP_CHECKS=none " + cuda_ + " 6 " + name, {report}},
+          {name, cuda_ + " 6 " + name, {report}},
+          {name, "POCL_MAX_PTHREAD_COUNT=2 " + opencl_ + " Portable 6 " + name, {name}}};
+      double seconds[3];
+      for (int i = 0; i < 3; ++i) {
+        const auto found = run(contenders[i]);
+        if (!found) {
+          fmt::print(stderr, "{} failed: {}\n", name, contenders[i].command);
+          return false;
+        }
+        seconds[i] = found->at(contenders[i].reports[0]);
+      }
+      for (int checked = 0; checked < 2; ++checked) {
+        ratios_[name][checked].push_back(seconds[checked] / seconds[2]);
+        milliseconds_[name][checked].push_back(seconds[checked] * 1e3);
+      }
+      milliseconds_[name][2].push_back(seconds[2] * 1e3);
+    }
+    return true;
+  }
+  // A ratio is taken within a round, then the median over the rounds, then the geometric mean over
+  // the kernels.
+  void print(nlohmann::json& out) const {
+    fmt::print("{:<28}{:>14}{:>12}{:>12}{:>14}{:>12}\n", "beside PoCL, milliseconds", "checks off",
+               "on", "PoCL", "ratio, off", "on");
+    double logs[2][2] = {}, most[2] = {};  // of the first kernels, of all; checks off, on
+    for (const std::string& name : names_) {
+      const auto& ms = milliseconds_.at(name);
+      double ratio[2];
+      for (int checked = 0; checked < 2; ++checked) {
+        ratio[checked] = median(ratios_.at(name)[checked]);
+        const bool first = std::find(kKernels.begin(), kKernels.end(), name) != kKernels.end();
+        if (first) logs[0][checked] += std::log(ratio[checked]);
+        logs[1][checked] += std::log(ratio[checked]);
+        most[checked] = std::max(most[checked], ratio[checked]);
+      }
+      fmt::print("{:<28}{:>14.3f}{:>12.3f}{:>12.3f}{:>14.2f}{:>12.2f}\n", name, median(ms[0]),
+                 median(ms[1]), median(ms[2]), ratio[0], ratio[1]);
+      out["times_as_long_as_pocl"][name] = {{"unchecked", ratio[0]}, {"checked", ratio[1]}};
+    }
+    const auto mean = [&](const char* text, int of, std::size_t count) {
+      const double off = std::exp(logs[of][0] / static_cast<double>(count)),
+                   on = std::exp(logs[of][1] / static_cast<double>(count));
+      fmt::print("{:<66}{:>14.2f}{:>12.2f}\n", text, off, on);
+      out["times_as_long_as_pocl"][text] = {{"unchecked", off}, {"checked", on}};
+    };
+    mean("geometric mean of the first three", 0, kKernels.size());
+    mean("geometric mean of all", 1, names_.size());
+    fmt::print("{:<66}{:>14.2f}{:>12.2f}\n", "most", most[0], most[1]);
+  }
+
+ private:
+  std::string cuda_, opencl_;
+  std::vector<std::string> names_ = kKernels;
+  std::map<std::string, std::array<std::vector<double>, 3>> ratios_, milliseconds_;
+};
+
 // Writes `out`; 2 if that fails, otherwise `status`.
 int finish(const std::string& json_file, const nlohmann::json& out, int status) {
   if (json_file.empty()) return status;
@@ -147,12 +220,13 @@ int main(int argc, char** argv) {
   CLI::App app{"Times the simulated GPU against PoCL and Oclgrind on the same kernels."};
   int rounds = 3;
   std::string json_file, folder = std::filesystem::canonical("/proc/self/exe").parent_path();
-  bool without_oclgrind = false;
+  bool without_oclgrind = false, pocl_alone = false;
   app.add_option("--rounds", rounds, "how often every contender runs, in turn")
       ->check(CLI::Range(1, 100));
   app.add_option("--json", json_file, "write every measured value to this file");
   app.add_flag("--without-oclgrind", without_oclgrind,
                "leave out Oclgrind, which takes most of the time");
+  app.add_flag("--pocl", pocl_alone, "print the ratios to PoCL's native time alone");
   std::vector<std::string> wanted;
   app.add_option("--kernel", wanted,
                  "time only these of the kernels that are timed by themselves (may be repeated)");
@@ -160,7 +234,15 @@ int main(int argc, char** argv) {
 
   const std::string cuda = "LOCKSTEP_HOST_THREADS=2 " + folder + "/cuda_kernels",
                     opencl = folder + "/opencl_kernels";
-  auto singles = single_kernels(folder + "/cuda_kernels");
+  auto singles = single_kernels(folder + "/cuda_kernels 1 list");
+  RatiosToPocl ratios(cuda, opencl);
+  if (pocl_alone) {
+    nlohmann::json out = {{"rounds", rounds}};
+    for (int r = 0; r < rounds; ++r)
+      if (!ratios.add_round()) return 2;
+    ratios.print(out);
+    return finish(json_file, out, 0);
+  }
   if (!wanted.empty()) {
     for (const std::string& name : wanted)
       if (std::none_of(singles.begin(), singles.end(),
@@ -264,6 +346,10 @@ int main(int argc, char** argv) {
     fmt::print("{:<87}", g.text);
     judge(g.text, median(values[g.contender][g.report]) * g.scale, g.limit, false);
   }
+  fmt::print("\n");
+  for (int r = 0; r < rounds; ++r)
+    if (!ratios.add_round()) return 2;
+  ratios.print(out);
   fmt::print("\n");
   if (singles.empty() || !time_single_kernels(folder + "/cuda_kernels", singles, rounds, out))
     return 2;

@@ -1,5 +1,6 @@
 // One kernel for each kind of access or control flow that the simulated GPU is slow at.
 #include "benchmarks/kernel_support.h"
+#include "benchmarks/single_workloads.h"
 #include "benchmarks/workload.h"
 
 namespace lockstep::benchmarks {
@@ -36,23 +37,17 @@ bool flags(int launches, Cost& cost) {
                std::vector<int>(kRingThreads, kRounds * kRing * (kRing + 1) / 2), "flags");
 }
 
-constexpr int kGathered = 1 << 19;
 __global__ void gather_scattered(const int* index, const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = x[index[i]];
 }
 bool gather(int launches, Cost& cost) {
-  const auto x = floats(kGathered, 5);
-  std::vector<int> index(kGathered);
-  std::uint32_t state = 6;
-  for (int& i : index) i = static_cast<int>(next(state) >> 8) % kGathered;
-  float *dx = upload(x), *dy = upload(std::vector<float>(x.size()));
-  int* di = upload(index);
+  const Gathered g = gathered();
+  float *x = upload(g.x), *y = upload(std::vector<float>(g.x.size()));
+  int* index = upload(g.index);
   cost = cost_of(launches,
-                 [&] { gather_scattered<<<kGathered / kBlock, kBlock>>>(di, dx, dy, kGathered); });
-  std::vector<float> want(x.size());
-  for (std::size_t i = 0; i < want.size(); ++i) want[i] = x[static_cast<std::size_t>(index[i])];
-  return equal(download(dy, x.size()), want, "gather");
+                 [&] { gather_scattered<<<kGathered / kBlock, kBlock>>>(index, x, y, kGathered); });
+  return equal(download(y, g.x.size()), taken(g), "gather");
 }
 
 constexpr int kSide = 128, kLayers = 8;
@@ -147,62 +142,24 @@ bool streaming_copy(int launches, Cost& cost) {
   return equal(download(dy, x.size()), x, "streaming_copy");
 }
 
-// The steps that the Collatz sequence of each number takes to 1: lanes part at each of them.
-constexpr int kSequences = 1 << 13;
-__host__ __device__ int collatz_steps(std::uint32_t start) {
-  int steps = 0;
-  for (std::uint64_t n = start; n != 1; ++steps) {
-    if (n % 2 == 0)
-      n /= 2;
-    else
-      n = 3 * n + 1;
-  }
-  return steps;
-}
 __global__ void count_steps(const std::uint32_t* starts, int* steps) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   steps[i] = collatz_steps(starts[i]);
-}
-// Each lane has its own case of a switch, and its own number of turns.
-__host__ __device__ std::uint32_t interpret(std::uint32_t state, int turns) {
-  std::uint32_t x = state | 1;
-  for (int t = 0; t < turns; ++t) {
-    switch (x >> 29) {
-      case 0: x = x * 5 + 3; break;
-      case 1: x ^= x << 13; break;
-      case 2: x = x * 9 - t; break;
-      case 3: x ^= x >> 17; break;
-      case 4: x += 0x9e3779b9u; break;
-      case 5: x = (x << 7) | (x >> 25); break;
-      case 6: x = ~x * 3; break;
-      default: x -= x >> 3; break;
-    }
-    x += 0x7f4a7c15u;
-  }
-  return x;
 }
 __global__ void interpret_each(const std::uint32_t* starts, std::uint32_t* results) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   results[i] = interpret(starts[i], 16 + (starts[i] & 31));
 }
 bool divergence(int launches, Cost& cost) {
-  std::vector<std::uint32_t> starts(kSequences);
-  std::uint32_t state = 9;
-  for (std::uint32_t& s : starts) s = (next(state) >> 12) + 1;
-  std::uint32_t *dstarts = upload(starts), *dresults = upload(starts);
-  int* dsteps = upload(std::vector<int>(kSequences));
+  const auto s = starts();
+  std::uint32_t *dstarts = upload(s), *results = upload(s);
+  int* steps = upload(std::vector<int>(kSequences));
   cost = cost_of(launches, [&] {
-    count_steps<<<kSequences / kBlock, kBlock>>>(dstarts, dsteps);
-    interpret_each<<<kSequences / kBlock, kBlock>>>(dstarts, dresults);
+    count_steps<<<kSequences / kBlock, kBlock>>>(dstarts, steps);
+    interpret_each<<<kSequences / kBlock, kBlock>>>(dstarts, results);
   });
-  std::vector<int> steps;
-  std::vector<std::uint32_t> results;
-  for (const std::uint32_t s : starts) {
-    steps.push_back(collatz_steps(s));
-    results.push_back(interpret(s, 16 + static_cast<int>(s & 31)));
-  }
-  return equal(download(dsteps, kSequences), steps, "divergence") &&
-         equal(download(dresults, kSequences), results, "divergence");
+  return equal(download(steps, kSequences), steps_of(s), "divergence") &&
+         equal(download(results, kSequences), interpreted(s), "divergence");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-// For these commands Bazel or a script reads the words.
+// Commands whose words Bazel or a script parses.
 bool takes_anything(Command c, const Offer& offer) {
   return c == Command::kTest || c == Command::kPackage || c == Command::kSelfMutate ||
          (c == Command::kNew && !offer.checkout);
@@ -38,9 +38,8 @@ int refuse(const CLI::App& app, const std::string& sentence, const std::string& 
   return kUsage;
 }
 
-// CLI11 says "--check: At Most 1 required but received 2", "--check: 1 required LIST missing" and
-// "Could not convert:
-// --scale = x".
+// Rewrites CLI11's messages, such as "--check: At Most 1 required but received 2", "--check: 1
+// required LIST missing" and "Could not convert: --scale = x".
 std::string in_words(const CLI::ParseError& error) {
   const std::string text = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
@@ -56,7 +55,7 @@ std::string in_words(const CLI::ParseError& error) {
          text.substr(equals + 3) + "'";
 }
 
-// A word that no option took.
+// The error for a word that no option accepts.
 std::string about(const std::string& word, const CLI::App& sub, bool program) {
   const std::string name = word.substr(0, word.find('='));
   const std::string no = sub.get_name() + " does not take '" + word + "'";
@@ -66,7 +65,7 @@ std::string about(const std::string& word, const CLI::App& sub, bool program) {
   return sub.get_name() + " has no option " + name + did_you_mean(nearest(name, option_names(sub)));
 }
 
-// "--suite=a" for each value of an option that was given; a flag is its name.
+// "--suite=a" for each value of a given option; for a flag, its name.
 std::vector<std::string> as_typed(const CLI::Option& option) {
   const std::string name = "--" + option.get_lnames().front();
   if (option.get_items_expected_max() == 0) return {name};
@@ -75,13 +74,13 @@ std::vector<std::string> as_typed(const CLI::Option& option) {
   return words;
 }
 
-// Where the program begins, of words without a "--": at the first that is neither an option nor an
-// option's value. words.size() where none is, or where that is not clear.
+// The index of the program in words without "--": the first word that is neither an option nor an
+// option's value. words.size() if there is none, or if it is ambiguous.
 std::size_t find_program(const Tree& tree, const Offer& offer,
                          const std::vector<std::string>& words) {
   for (const auto& [sub, command] : tree.commands) {
     if (words.empty() || sub->get_name() != words.front()) continue;
-    // The script of a checkout takes the suites for the program of the others.
+    // In a checkout's script, the other commands without a program run on the suites.
     if (!takes_program(command) || (offer.checkout && command != Command::kExec)) break;
     for (std::size_t i = 1; i < words.size(); ++i) {
       if (!words[i].starts_with('-')) return i;
@@ -94,7 +93,7 @@ std::size_t find_program(const Tree& tree, const Offer& offer,
   return words.size();
 }
 
-// The value of --config among the words of a command; nothing where it is not there.
+// The value of --config among the words of a command; nothing if it is absent.
 std::optional<std::string> named_config(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i].starts_with("--config=")) return words[i].substr(9);
@@ -110,7 +109,7 @@ bool is_typed(const std::vector<std::string>& words, const CLI::Option& option) 
   });
 }
 
-// One entry as words; a sentence where its value is not one of the option's.
+// Converts one entry to words. Returns a sentence if its value is invalid for the option.
 std::string add_entry(const ConfigEntry& entry, const CLI::Option& option,
                       const std::filesystem::path& folder, std::vector<std::string>& words) {
   const std::string name = "--" + entry.key;
@@ -136,8 +135,8 @@ std::string add_entry(const ConfigEntry& entry, const CLI::Option& option,
   return "";
 }
 
-// Adds the options of lockstep.toml to `words`, which begin with a command, but for those that are
-// there already. The sentence of what is wrong, or empty.
+// Adds the options of lockstep.toml to `words`, which begin with a command, except those already
+// given. Returns a sentence with the error, or an empty text.
 std::string add_config(const Tree& tree, std::vector<std::string>& words, std::string& read) {
   std::vector<std::string> commands;
   const auto find = [&](const std::string& name) -> const CLI::App* {
@@ -178,7 +177,10 @@ std::string add_config(const Tree& tree, std::vector<std::string>& words, std::s
     const std::string wrong =
         add_entry(entry, *option, std::filesystem::absolute(path).parent_path(), made);
     if (!wrong.empty()) return at(entry.line) + wrong;
-    if (&of == sub && !is_typed(words, *option))
+    // run and list use the same suites of a project.
+    const bool of_list = sub->get_name() == "list" && entry.table == "run" &&
+                         (entry.key == "target" || entry.key == "manifest");
+    if ((&of == sub || of_list) && !is_typed(words, *option))
       added.insert(added.end(), made.begin(), made.end());
   }
   read = path;
@@ -193,8 +195,8 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
   const Tree tree = make_tree(offer, line);
   CLI::App& app = *tree.app;
   std::vector<std::string> words = arguments;
-  // What follows the first "--" is the program's alone. It may be left out before a word that can
-  // only be the program.
+  // The words after the first "--" belong to the program. "--" may be omitted before a word that
+  // can only be the program.
   auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes == words.end()) {
     const auto at = static_cast<std::ptrdiff_t>(find_program(tree, offer, words));
@@ -207,12 +209,14 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
   const bool has_program = dashes != words.end();
   std::vector<std::string> program(has_program ? dashes + 1 : dashes, words.end());
   words.erase(dashes, words.end());
-  // `help run` is what some type.
+  // Accepts `help run` for `run --help`.
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
     words.push_back("--help");
   }
-  if (const std::string wrong = add_config(tree, words, line.config); !wrong.empty()) {
+  if (const std::string wrong =
+          offer.reads_config ? add_config(tree, words, line.config) : std::string();
+      !wrong.empty()) {
     line.status = refuse(app, wrong, words.front());
     return line;
   }
@@ -242,7 +246,7 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
     return line;
   }
   const auto subs = app.get_subcommands();
-  // What stands before the command, or in its place.
+  // Words before the command, or in its place.
   if (const std::vector<std::string> rest = app.remaining(); !rest.empty()) {
     const bool option = rest.front().starts_with("-");
     const std::string name = option ? rest.front().substr(0, rest.front().find('=')) : rest.front();
@@ -275,7 +279,7 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
     line.status = refuse(app, about(rest.front(), sub, takes_program(line.command) && !has_program),
                          sub.get_name());
   } else if (takes_program(line.command)) {
-    // The script of a checkout takes the suites for the program of these two.
+    // In a checkout's script these two commands can run on the suites.
     const bool suites = offer.checkout && line.command != Command::kExec;
     if (program.empty() && !suites) {
       line.status = refuse(app, "no program: write -- PROGRAM [ARGUMENT...] after the options",

@@ -1,5 +1,5 @@
-// The command line of `lockstep` and of the tools behind it: each option is defined here once, and
-// its help, its errors and its completion follow from that.
+// The command line of `lockstep` and of its tools. Each option is defined once; help, errors and
+// completion follow from the definition.
 #pragma once
 
 #include <optional>
@@ -22,34 +22,37 @@ enum class Command {
   kReport,
   kNew,
   kCompletion,
-  // Commands of a checkout's script: listed there alone.
+  // Commands of a checkout's script, offered only there.
   kTest,
   kFormat,
   kBundle,
   kPackage,
   kSelfMutate,
-  // Of the Python package.
+  // Commands of the Python package.
   kJudge,
   kCompare,
 };
 
-// Whether words after "--" are a program and its arguments.
+// Whether the command runs a program, given after "--".
 bool takes_program(Command command);
 
-// Whether options of the command may stand in lockstep.toml.
+// Whether lockstep.toml may contain options of the command.
 bool takes_config(Command command);
 
-// Who offers which commands.
+// The commands that a caller offers.
 struct Offer {
   std::vector<Command> commands;
-  // A checkout's script is the caller: `coverage` and `mutate` without a program are about the
+  // The caller is a checkout's script: without a program, `coverage` and `mutate` apply to the
   // suites.
   bool checkout = false;
+  // Whether lockstep.toml is read. A tool behind the command gets its options as words instead.
+  bool reads_config = true;
 };
 Offer whole_offer(bool checkout);
 
 struct CommandLine {
-  // All is said, on stdout (0: help, a version) or stderr (2: wrong usage): exit with it.
+  // The exit status if the program must exit now: 0 after help or a version on stdout, 2 after an
+  // error on stderr.
   std::optional<int> status;
   Command command = Command::kRun;
   RunArguments run;
@@ -57,32 +60,32 @@ struct CommandLine {
   MutateArguments mutate;
   PassportArguments passport;
   JudgeArguments judge;
-  // What follows "--". Of exec, counters, coverage and mutate it is empty only where the suites
-  // stand in its place.
+  // The words after "--". For exec, counters, coverage and mutate, empty only if the suites take
+  // the place of a program.
   std::vector<std::string> program;
-  // What was typed for a command on the suites, each option as one word: its own options, and those
-  // of the suites' run.
+  // For a command on the suites: the given options, each as one word. own_words: of the command
+  // itself; run_words: of the suites' run.
   std::vector<std::string> own_words, run_words;
-  // The file whose options count beside those of the command line (config_file.h); empty: none.
+  // The configuration file whose options were added (config_file.h); empty: none.
   std::string config;
-  // All words, with the file's options: the same command line for a tool, which reads no file
-  // again.
+  // All words with the file's options: the equivalent command line for a tool, which does not read
+  // the file again.
   std::vector<std::string> words;
-  std::string shell;             // of completion
-  std::string family_namespace;  // of new
-  bool check = false;            // of format
+  std::string shell;             // for completion
+  std::string family_namespace;  // for new
+  bool check = false;            // for format
   bool prefix = false;           // --prefix, without a command
 };
 
-// `arguments` without the program's own name. Options take their value after a blank or `=`. What
-// is wrong is said with what to do: the nearest command or option where one was misspelt. Reads
-// lockstep.toml of the working folder, or of the nearest above it.
+// Parses `arguments`, without the program's name. An option's value follows a blank or `=`. An
+// error names the remedy, such as the nearest command or option to a misspelt one. Reads
+// lockstep.toml of the working folder, or of the nearest folder above with one.
 CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments);
 
-// The manual page of `lockstep`, for man(1): man(7)'s macros, from the table that help is made of.
+// The manual page of `lockstep` for man(1), in man(7) macros, from the definitions that help uses.
 std::string manual(const Offer& offer);
 
-// The script that completes `lockstep` in "bash" or "zsh".
+// The completion script for `lockstep` in "bash" or "zsh".
 std::string completion(const Offer& offer, const std::string& shell);
 
 }  // namespace lockstep::command

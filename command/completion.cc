@@ -8,7 +8,7 @@
 namespace lockstep::command {
 namespace {
 
-// In single quotes, for either shell.
+// Quotes text with single quotes, for both shells.
 std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -45,7 +45,7 @@ std::vector<OneOption> options_of(const Tree& tree, const CLI::App& app) {
   return all;
 }
 
-// What a command takes besides options.
+// A command's words besides options.
 std::vector<std::string> words_of(const Tree& tree, const CLI::App& app) {
   for (const CLI::Option* option :
        app.get_options([](const CLI::Option* o) { return o->get_positional(); })) {
@@ -125,7 +125,7 @@ complete -o filenames -o bashdefault -F _lockstep lockstep ./lockstep
 )";
 }
 
-// A description between brackets in _arguments.
+// A description in brackets for _arguments.
 std::string described(std::string text) {
   std::string out;
   for (const char c : text) {

@@ -7,8 +7,8 @@
 namespace lockstep::command {
 namespace {
 
-// Reads one line. Each function leaves `at_` behind what it has read; `error_` is the first thing
-// that is wrong.
+// Parses one line. Each function leaves `at_` after the text that it has parsed; `error_` is the
+// first error.
 class Line {
  public:
   explicit Line(const std::string& text) : text_(text) { skip_blanks(); }

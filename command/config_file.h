@@ -1,4 +1,4 @@
-// lockstep.toml: options of commands, by name, for a project. A table is a command, a key an option
+// lockstep.toml: a project's default options for commands. A table is a command, a key is an option
 // without its dashes:
 //
 //     [exec]
@@ -6,8 +6,8 @@
 //     suppressions = "tests/known.txt"
 //     require-kernels = true
 //
-// The part of TOML 1.0 that it needs: tables, bare keys, strings on one line, integers, floats,
-// true, false, and arrays of these.
+// Supports a part of TOML 1.0: tables, bare keys, strings on one line, integers, floats, true,
+// false, and arrays of these.
 #pragma once
 
 #include <string>
@@ -18,20 +18,21 @@ namespace lockstep::command {
 
 struct ConfigEntry {
   std::string table, key;
-  std::vector<std::string> values;  // of an array each; else one: a string's contents, or the word
+  std::vector<std::string>
+      values;  // the elements of an array; otherwise one value: a string's contents, or the word
   bool is_array = false, is_string = false;
-  int line = 0;  // counts from 1
+  int line = 0;  // from 1
 };
 
 struct ConfigFile {
   std::vector<ConfigEntry> entries;
-  std::vector<std::pair<std::string, int>> tables;  // in order, with their lines
+  std::vector<std::pair<std::string, int>> tables;  // in order, each with its line
 };
 
-// What the text says; or a sentence that begins with "line N: ".
+// Parses the text. On an error returns a sentence that begins with "line N: ".
 std::variant<ConfigFile, std::string> parse_config(const std::string& text);
 
-// The file lockstep.toml of `folder`, or of the nearest folder above it that has one. Empty: none.
+// Returns the file lockstep.toml of `folder`, or of the nearest folder above with one. Empty: none.
 std::string find_config(const std::string& folder);
 
 }  // namespace lockstep::command

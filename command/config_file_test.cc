@@ -55,8 +55,8 @@ TEST(ConfigFile, NamesTheLineThatIsWrong) {
             "line 2: an array ends with ], on the line on which it begins");
 }
 
-// A folder of a project, with a file lockstep.toml.
-class Project : public testing::Test {
+// A project's folder with a file lockstep.toml.
+class ConfiguredProject : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(testing::TempDir()) / "project";
@@ -76,7 +76,7 @@ class Project : public testing::Test {
   fs::path folder_, before_;
 };
 
-TEST_F(Project, OptionsOfTheFileCountAndTheCommandLineWins) {
+TEST_F(ConfiguredProject, OptionsOfTheFileCountAndTheCommandLineWins) {
   write(
       "[exec]\ncheck = [\"races\", \"bounds\"]\nschedule = 7\nquiet = true\nstop = false\n"
       "report = [\"a.json\", \"b.sarif\"]\nsuppressions = \"known.txt\"\n");
@@ -93,7 +93,7 @@ TEST_F(Project, OptionsOfTheFileCountAndTheCommandLineWins) {
   EXPECT_EQ(line.exec.set.at("LOCKSTEP_SUPPRESSIONS"), here + "/known.txt")
       << "a file is named from the folder of lockstep.toml";
   EXPECT_EQ(line.program, (std::vector<std::string>{"./program", "--check=none"}));
-  // What a tool gets has the options, and reads no file again.
+  // A tool gets the options as words, and reads no file again.
   const CommandLine again = parsed(line.words);
   ASSERT_FALSE(again.status);
   EXPECT_EQ(again.config, "");
@@ -101,16 +101,16 @@ TEST_F(Project, OptionsOfTheFileCountAndTheCommandLineWins) {
   EXPECT_EQ(again.exec.reports, line.exec.reports);
 }
 
-TEST_F(Project, ATableIsOfItsCommandAlone) {
+TEST_F(ConfiguredProject, ATableIsOfItsCommandAlone) {
   write("[judge]\ncases = 3\n\n[exec]\nschedule = 7\n");
   const CommandLine line = parsed({"judge", "--task=t.py", "a.cu"});
   ASSERT_FALSE(line.status);
   EXPECT_EQ(line.judge.cases, 3);
   EXPECT_TRUE(line.exec.set.empty());
-  EXPECT_EQ(parsed({"list"}).config, "") << "it has no options from the file";
+  EXPECT_EQ(parsed({"inspect", "program"}).config, "") << "it has no options from the file";
 }
 
-TEST_F(Project, WhatNobodyKnowsIsAnErrorWithTheNearestName) {
+TEST_F(ConfiguredProject, WhatNobodyKnowsIsAnErrorWithTheNearestName) {
   const auto refused = [&](const std::string& text) {
     write(text);
     testing::internal::CaptureStderr();
@@ -135,7 +135,7 @@ TEST_F(Project, WhatNobodyKnowsIsAnErrorWithTheNearestName) {
             "strict-libraries, strict-proxies, strict-writes");
 }
 
-TEST_F(Project, TheFileCanBeNamedOrLeftOut) {
+TEST_F(ConfiguredProject, TheFileCanBeNamedOrLeftOut) {
   write("[exec]\nschedule = 7\n");
   std::ofstream(folder_ / "other.toml") << "[exec]\nschedule = 8\n";
   EXPECT_EQ(parsed({"exec", "--config=../../other.toml", "./p"}).exec.set.at("LOCKSTEP_SCHEDULE"),

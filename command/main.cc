@@ -1,5 +1,5 @@
-// lockstep: the command that people type. It reads the whole command line, and becomes the tool
-// that does the work.
+// lockstep: the user's command. It parses the whole command line and replaces itself with the tool
+// for the command.
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "command/command_line.h"
+#include "command/on_project.h"
 #include "command/on_suites.h"
 #include "command/save_file.h"
 
@@ -19,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kIncomplete = 3;
+constexpr int kUsage = 2, kIncomplete = 3;
 
 struct Tool {
   const char* file;      // in libexec/lockstep
-  const char* variable;  // with its path, in a checkout
+  const char* variable;  // the variable with its path, in a checkout
 };
 
 Tool tool_of(Command c) {
@@ -40,8 +41,8 @@ Tool tool_of(Command c) {
   }
 }
 
-// The folder above bin/, where lib/ and libexec/ are too; of what a link leads to, as package
-// managers make them.
+// The folder above bin/, which also contains lib/ and libexec/. Resolves links, because package
+// managers install some.
 fs::path prefix() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
@@ -57,11 +58,11 @@ int become(Command command, std::vector<std::string> words) {
                  tool.file, path.c_str(), words.front().c_str());
     return kIncomplete;
   }
-  setenv("LOCKSTEP_COMMAND", "lockstep run", 0);  // what replay lines begin with
+  setenv("LOCKSTEP_COMMAND", "lockstep run", 0);  // the beginning of replay lines
   std::error_code error;
   if (const fs::path files = prefix() / "lib/lockstep/runfiles"; fs::is_directory(files, error))
-    setenv("RUNFILES_DIR", files.c_str(), 1);  // the tools' own, for every caller
-  // These two are tools of one command, and do not take its name.
+    setenv("RUNFILES_DIR", files.c_str(), 1);  // the tools' own files, for every caller
+  // These two are separate tools, and do not use the command's name.
   const bool one_command = command == Command::kInspect || command == Command::kNew;
   std::vector<char*> argv = {const_cast<char*>(path.c_str())};
   for (std::size_t i = one_command ? 1 : 0; i < words.size(); ++i) argv.push_back(words[i].data());
@@ -72,7 +73,7 @@ int become(Command command, std::vector<std::string> words) {
 }
 
 int main(const std::vector<std::string>& words) {
-  const char* checkout = std::getenv("LOCKSTEP_CHECKOUT");  // set by its script
+  const char* checkout = std::getenv("LOCKSTEP_CHECKOUT");  // set by the checkout's script
   const Offer offer = whole_offer(checkout != nullptr);
   const CommandLine line = parse(offer, words);
   if (line.status) return *line.status;
@@ -81,7 +82,7 @@ int main(const std::vector<std::string>& words) {
     return 0;
   }
   if (std::getenv("LOCKSTEP_PARSE_ONLY") != nullptr)
-    return 0;  // the script wants to know whether it is worth building anything
+    return 0;  // the script then knows that the command line is valid, before it builds
   switch (line.command) {
     case Command::kCompletion:
       std::fputs(completion(offer, line.shell).c_str(), stdout);
@@ -103,7 +104,19 @@ int main(const std::vector<std::string>& words) {
     std::fprintf(stderr, "lockstep: options of %s\n", line.config.c_str());
   const bool on_suites = takes_program(line.command) && line.program.empty();
   if (on_suites) return run_on_suites(line, checkout);
-  return become(line.command, line.config.empty() ? words : line.words);
+  std::vector<std::string> passed = line.config.empty() ? words : line.words;
+  const bool of_project = line.command == Command::kRun || line.command == Command::kList;
+  if (of_project && line.run.manifest.empty()) {
+    if (checkout == nullptr) {
+      if (const auto status = enter_project(line, passed)) return *status;
+    } else if (!line.run.target.empty()) {
+      std::fprintf(stderr,
+                   "lockstep: --target is for a project of yours; this checkout's suites "
+                   "are chosen by --suite\n");
+      return kUsage;
+    }
+  }
+  return become(line.command, passed);
 }
 
 }  // namespace

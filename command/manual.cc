@@ -8,7 +8,7 @@
 namespace lockstep::command {
 namespace {
 
-// Text for troff: no escape, no request at the beginning of a line.
+// Escapes text for troff: no escape sequence, and no request at the beginning of a line.
 std::string for_troff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -33,7 +33,7 @@ std::string names_of(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) add("-" + name);
   for (const std::string& name : option.get_lnames()) add("--" + name);
   if (option.get_positional()) out = "\\fI" + for_troff(option.get_name()) + "\\fR";
-  // "N:INT in [1 - 9]": what is behind the colon is the check's, not the reader's.
+  // "N:INT in [1 - 9]": the text after the colon is CLI11's check, not documentation.
   const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
   if (!option.get_positional() && option.get_type_size() != 0 && !type.empty())
     out += (option.get_lnames().empty() ? " " : "=") + ("\\fI" + for_troff(type) + "\\fR");

@@ -5,8 +5,7 @@
 namespace lockstep::command {
 namespace {
 
-// The number of letters to change, add, leave out, or exchange with the next: what typing gets
-// wrong.
+// The number of letters to change, add, omit, or exchange with the next: typical typing errors.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -28,10 +27,10 @@ std::size_t distance(const std::string& a, const std::string& b) {
 
 std::string nearest(const std::string& typed, const std::vector<std::string>& names) {
   std::string best;
-  // A third of what was typed may be wrong: more, and it is another word.
+  // At most a third of the letters may be wrong; beyond that it is another word.
   std::size_t least = std::max<std::size_t>(1, typed.size() / 3) + 1;
   for (const std::string& name : names) {
-    // A word that was not typed to its end is meant too.
+    // An incomplete word matches as well.
     const std::size_t d = typed.size() > 2 && name.starts_with(typed) ? 1 : distance(typed, name);
     if (d < least) {
       least = d;

@@ -1,4 +1,4 @@
-// The name that was meant where another was typed.
+// Finds the intended name for a misspelt one.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace lockstep::command {
 
-// The nearest of `names` to a misspelt one, if it is near enough to be meant; else empty.
+// The nearest of `names` to `typed`, if it is near enough; otherwise empty.
 std::string nearest(const std::string& typed, const std::vector<std::string>& names);
 
-// "; did you mean races?", or nothing where `name` is empty.
+// "; did you mean races?", or an empty text for an empty `name`.
 std::string did_you_mean(const std::string& name);
 
 }  // namespace lockstep::command

@@ -1,19 +1,15 @@
 #include "command/on_suites.h"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
 #include <vector>
+
+#include "command/processes.h"
 
 namespace lockstep::command {
 namespace {
@@ -21,13 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr int kUsage = 2, kIncomplete = 3;
+constexpr int kUsage = 2;
 
 void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-// The defaults whose option is not among the words.
+// The defaults without options that are among the words.
 Words without_those_of(const Words& words, const Words& defaults) {
   Words left;
   for (const std::string& word : defaults) {
@@ -38,33 +34,12 @@ Words without_those_of(const Words& words, const Words& defaults) {
   return left;
 }
 
-int become(Words words) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  if (const int null = open("/dev/null", O_RDONLY); null >= 0) dup2(null, STDIN_FILENO);
-  execv(argv[0], argv.data());
-  std::fprintf(stderr, "lockstep: %s cannot be started: %s\n", argv[0], std::strerror(errno));
-  return kIncomplete;
-}
-
-// The exit status of `words` as a process of its own, as a shell counts it.
-int run(const Words& words) {
-  const pid_t child = fork();
-  if (child == 0) _exit(become(words));
-  int status = 0;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (child < 0) return kIncomplete;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 std::string tool(const char* variable) {
   const char* const path = std::getenv(variable);
   return path != nullptr ? path : "";
 }
 
-// Each suite's name and program, below bazel-bin, in the order in which they run; without those
+// Each suite's name and its program below bazel-bin, in the order in which they run, without suites
 // that measure a GPU.
 std::vector<std::pair<std::string, std::string>> suites_of(const fs::path& checkout) {
   std::vector<std::pair<std::string, std::string>> suites;
@@ -109,10 +84,10 @@ int mutate(const CommandLine& line, const fs::path& checkout) {
   }
   std::error_code error;
   fs::current_path(checkout, error);
-  // As many devices as when the suites run: laws about several of them judge mutants too.
+  // The number of devices of a suite's run: laws about several devices judge mutants too.
   setenv("LOCKSTEP_DEVICES", "2", 1);
-  // Data of suites lies beside conform: a suite's own program has no folder of it unless it was
-  // built as a target.
+  // Data files of suites are in conform's runfiles: a suite's program has no folder of its own
+  // unless it was built as a target.
   setenv("RUNFILES_DIR", (tool("LOCKSTEP_TOOL_CONFORM") + ".runfiles").c_str(), 1);
   int worst = 0;
   for (const auto& [name, program] : judged) {
@@ -126,7 +101,7 @@ int mutate(const CommandLine& line, const fs::path& checkout) {
                        "--out=lockstep-out/mutation/" + name}));
     append(words, line.own_words);
     append(words, {"--", "bazel-bin/" + program, "--fail-fast"});
-    const int status = run(words);
+    const int status = run(words, ".", Stdout::kStays).status;
     worst = std::max(worst, status);
     if (status > 1) break;
   }

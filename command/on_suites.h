@@ -1,4 +1,4 @@
-// counters, coverage and mutate without a program: the simulated GPU's tool on the suites of a
+// counters, coverage and mutate without a program: runs the simulated GPU's tool on the suites of a
 // checkout.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace lockstep::command {
 
-// Becomes the tool, or, for mutate, runs it on one suite after the other. Results go below
-// CHECKOUT/lockstep-out; options that were typed replace the defaults. The tools are those that
-// LOCKSTEP_TOOL_EXEC and LOCKSTEP_TOOL_CONFORM name. Returns the exit status: of mutate the worst
-// of a suite's, and 2 for a suite that there is not.
+// Becomes the tool; for mutate, runs it on one suite after the other. Results are in
+// CHECKOUT/lockstep-out; options on the command line replace the defaults. LOCKSTEP_TOOL_EXEC and
+// LOCKSTEP_TOOL_CONFORM name the tools. Returns the exit status: for mutate the worst of the
+// suites', and 2 for an unknown suite.
 int run_on_suites(const CommandLine& line, const std::string& checkout);
 
 }  // namespace lockstep::command

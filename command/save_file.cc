@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// While it lives, a write beyond the limit of file sizes fails, and does not end the process.
+// Ignores SIGXFSZ for its lifetime: a write beyond the limit of file sizes fails, and does not kill
+// the process.
 class SizeSignalIgnored {
  public:
   SizeSignalIgnored() {
@@ -30,7 +31,7 @@ class SizeSignalIgnored {
   struct sigaction before_ {};
 };
 
-// 0, or errno.
+// Returns 0, or errno.
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(file, text.data(), text.size());
@@ -46,7 +47,7 @@ int write_to(const std::string& path, int flags, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
   if (file < 0) return errno;
   const int error = write_all(file, text);
-  // Some file systems report a full disk only here.
+  // Some file systems report a full disk only at close().
   const int late = close(file) != 0 ? errno : 0;
   return error != 0 ? error : late;
 }
@@ -55,7 +56,7 @@ std::string sentence(const std::string& path, int error) {
   return error == 0 ? "" : path + " cannot be written: " + std::strerror(error);
 }
 
-// A link stays one.
+// Resolves a link, so that it stays a link.
 std::string real_path(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
@@ -94,7 +95,7 @@ std::string append_to_file(const std::string& path, std::string_view text) {
 std::string try_to_save(const std::string& path) {
   const std::string real = real_path(path);
   if (is_other_than_a_file(real)) {
-    // A pipe would wait here for somebody who reads.
+    // Opening a pipe would wait for a reader.
     std::error_code ignored;
     if (fs::is_directory(real, ignored)) return sentence(path, EISDIR);
     return sentence(path, access(real.c_str(), W_OK) != 0 ? errno : 0);

@@ -56,7 +56,7 @@ constexpr Named kCommands[] = {
      true},
 };
 
-// Help that fits a terminal of 110 columns.
+// Formats help for a terminal of 110 columns.
 class Layout : public CLI::Formatter {
  public:
   Layout() { column_width(kColumn); }
@@ -93,7 +93,7 @@ class Layout : public CLI::Formatter {
   }
 };
 
-// Adds options to one command. A list takes one value each time that it is given: what follows may
+// Adds options to one command. A list option accepts one value each time, because the next word may
 // be something else.
 class Options {
  public:
@@ -119,7 +119,7 @@ class Options {
   CLI::Option* flag(const char* flags, bool& into, const char* help) {
     return app_.add_flag(flags, into, help)->group(group_);
   }
-  // A flag that may have a value behind "=".
+  // A flag with an optional value after "=".
   CLI::Option* flag_with_value(const char* flags, std::string& into, const char* type,
                                const char* help) {
     return app_.add_flag(flags, into, help)->type_name(type)->group(group_);
@@ -176,7 +176,7 @@ std::string no_such(const std::string& what, const std::string& typed,
          between_commas(names);
 }
 
-// Of a list of checks, and of a device: empty, or what is wrong.
+// Validate a list of checks, and a device. Return an empty text, or the error.
 std::string wrong_checks(const std::string& list) {
   std::istringstream words(list + ",");
   for (std::string word; std::getline(words, word, ',');) {
@@ -223,6 +223,17 @@ void add_amounts(Options& o, RunArguments& a) {
           "mixed with each property's name into a seed of its own");
 }
 
+// The source of the suites for run and list.
+void add_source(Options& o, RunArguments& a) {
+  o.value("--target", a.target, "NAME",
+          "the conformance target of your project, if it has several: build/conformance of CMake, "
+          "//:conformance of Bazel, or conformance alone");
+  o.value("--manifest", a.manifest, "FILE",
+          "list of suites in place of a target, or of the built-in one: lines of name, program and "
+          "label between tabs");
+  add_config(o, a.config);
+}
+
 void add_run(Options& o, RunArguments& a) {
   add_selection(o, a);
   o.flag("--lf,--last-failed", a.last_failed,
@@ -256,9 +267,7 @@ void add_run(Options& o, RunArguments& a) {
   o.value("--out", a.out, "FOLDER",
           "for passport.json, report.html, junit.xml, ledgers and logs (lockstep-out); with "
           "several GPUs, FOLDER/gpu-N");
-  o.value(
-      "--manifest", a.manifest, "FILE",
-      "list of suites in place of the built-in one: lines of name, program and label between tabs");
+  add_source(o, a);
 }
 
 void add_settings(Options& o, ExecArguments& a) {
@@ -403,8 +412,7 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
     case Command::kList:
       add_selection(o, line.run);
       o.flag("--names", line.run.names_only, "the suites alone");
-      o.value("--manifest", line.run.manifest, "FILE",
-              "list of suites in place of the built-in one");
+      add_source(o, line.run);
       break;
     case Command::kExec:
     case Command::kCounters:
@@ -510,7 +518,7 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
     case Command::kSelfMutate: break;
   }
   if (takes_program(command)) {
-    // The checkout's script runs the suites where no program is given.
+    // In a checkout's script the command runs on the suites if no program is given.
     if (offer.checkout && command != Command::kExec) {
       const std::size_t own = app.get_options().size();
       o.group("Without a program, of the suites");
@@ -530,7 +538,8 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
 }  // namespace
 
 bool takes_config(Command c) {
-  return takes_program(c) || c == Command::kJudge || c == Command::kCompare;
+  return takes_program(c) || c == Command::kJudge || c == Command::kCompare || c == Command::kRun ||
+         c == Command::kList;
 }
 
 bool takes_program(Command c) {
@@ -564,7 +573,7 @@ Tree make_tree(const Offer& offer, CommandLine& line) {
   if (offers(Command::kNew) && !offer.checkout)
     app.add_flag("--prefix", line.prefix,
                  "print the folder of this installation, as CMAKE_PREFIX_PATH takes it");
-  app.allow_extras();  // parse() says what is wrong with them
+  app.allow_extras();  // parse() reports them
   app.require_subcommand(0, 1);
   for (const Named& n : kCommands) {
     if (std::find(offer.commands.begin(), offer.commands.end(), n.command) == offer.commands.end())
@@ -573,7 +582,7 @@ Tree make_tree(const Offer& offer, CommandLine& line) {
     sub->group(n.checkout ? "Commands of this checkout" : "Commands");
     sub->set_help_flag("-h,--help", "this text");
     add_options(tree, *sub, n.command, offer, line);
-    sub->allow_extras();  // parse() says what is wrong with them
+    sub->allow_extras();  // parse() reports them
     tree.commands[sub] = n.command;
   }
   return tree;

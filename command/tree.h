@@ -1,4 +1,4 @@
-// The definitions: a CLI11 application with a subcommand for each command that is offered.
+// Defines the command line: a CLI11 application with a subcommand for each offered command.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,11 +16,12 @@ struct Tree {
   std::unique_ptr<CLI::App> app;
   std::map<const CLI::App*, Command> commands;
   std::map<const CLI::Option*, std::vector<std::string>>
-      choices;                            // values worth offering, where they are known
-  std::set<const CLI::Option*> of_a_run;  // which a command on the suites hands to their run
+      choices;  // values for completion, if known
+  std::set<const CLI::Option*>
+      of_a_run;  // options that a command on the suites passes to their run
 };
 
-// What is parsed goes into `line`, which must live as long as the tree.
+// Parsing stores its results in `line`, which must live as long as the tree.
 Tree make_tree(const Offer& offer, CommandLine& line);
 
 }  // namespace lockstep::command

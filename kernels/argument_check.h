@@ -1,5 +1,5 @@
-// The messages with which launchers refuse arguments. Each check is one call, and the first
-// objection is the result.
+// Builds the messages with which launchers refuse arguments. Each check is one call; the first
+// error becomes the result.
 //
 //   ArgumentCheck check("stencil_1d");
 //   check.number("n", n, 0, kMostElements);
@@ -42,7 +42,7 @@ class ArgumentCheck {
            std::to_string(least) + (bounded ? " ... " + std::to_string(most) : " or more");
   }
 
-  // Threads a block.
+  // Checks the number of threads per block.
   void block(int threads, int most = 1024) {
     require(threads >= 1 && threads <= most, "the block is " + std::to_string(threads) +
                                                  " threads; it must be 1 ... " +
@@ -56,15 +56,15 @@ class ArgumentCheck {
             std::string(name) + " " + std::to_string(static_cast<int>(value)) + " does not exist");
   }
 
-  // An array that has elements.
+  // Checks an array that has elements.
   void array(const std::string& name, const void* p, std::size_t alignment) {
     require(p != nullptr, name + " is null, but there are elements");
     require(address(p) % alignment == 0,
             name + " is not aligned to " + std::to_string(alignment) + " bytes");
   }
 
-  // Two arrays that both have elements. Nothing is added to an address: arrays may lie at the end
-  // of memory.
+  // Checks that two arrays, both with elements, do not overlap. Adds nothing to an address, because
+  // arrays may lie at the end of the address space.
   void apart(const std::string& a_name, const void* a, std::uint64_t a_bytes,
              const std::string& b_name, const void* b, std::uint64_t b_bytes) {
     const bool a_first = address(a) <= address(b);

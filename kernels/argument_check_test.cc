@@ -1,4 +1,4 @@
-// The sentences of refusals, and where each begins to be one. No device.
+// The messages of refusals, and the values from which each is given. No device.
 #include "kernels/argument_check.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 enum class Kind : std::uint8_t { kOne, kTwo };
 
-// What the check says after `say`; empty: nothing.
+// The message of the check after `say`; empty: none.
 template <class Say>
 std::string objection(Say&& say) {
   ArgumentCheck check("who");

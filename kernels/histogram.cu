@@ -18,11 +18,11 @@ constexpr int kPortableCluster =
     8;  // larger clusters need cudaFuncAttributeNonPortableClusterSizeAllowed
 constexpr int kMaxCluster = 16;
 
-// What a block counts to: it must not see more elements before it hands its counts over.
+// The largest count of a block's counters: a block must not count more elements before a flush.
 constexpr std::int64_t kMostCounted = std::numeric_limits<unsigned>::max();
 static_assert(kHistogramFlushAfter <= kMostCounted);
 
-// In which `threads` threads count an element each.
+// The rounds in which `threads` threads count one element each.
 __device__ std::int64_t rounds_of(std::int64_t elements, std::int64_t threads) {
   return elements < threads ? 1 : elements / threads;
 }
@@ -31,7 +31,7 @@ __device__ std::int64_t bin_of(int value, std::int64_t bins) {
   return value < 0 ? 0 : value >= bins ? bins - 1 : value;
 }
 
-// Where element i comes from.
+// The source of element i.
 struct Array {
   const int* __restrict__ values;
   __device__ int operator[](std::int64_t i) const { return values[i]; }
@@ -61,7 +61,7 @@ __device__ void flush(unsigned* part, std::int64_t first, std::int64_t end,
   }
 }
 
-// Dynamic shared memory: one unsigned a bin.
+// Dynamic shared memory: one unsigned per bin.
 template <class Source>
 __global__ void __launch_bounds__(kMaxBlock)
     histogram_shared(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins,
@@ -94,13 +94,13 @@ __global__ void __launch_bounds__(kMaxBlock)
   const std::int64_t width = (bins - 1) / cluster.num_blocks() + 1;
   const std::int64_t own = cluster.block_rank() * width;
   const std::int64_t own_end =
-      own + width < bins ? own + width : bins;  // may lie before `own`: an empty part
+      own + width < bins ? own + width : bins;  // may be before `own`: an empty part
   for (std::int64_t b = threadIdx.x; b < width; b += blockDim.x) part[b] = 0;
   cluster
-      .sync();  // nobody counts in a part that is not zero yet, or in a block that has not started
+      .sync();  // all parts must be zero, and all blocks must have started, before any block counts
 
-  // All blocks of a cluster go through the same number of rounds, so that they meet at its
-  // barriers.
+  // All blocks of a cluster execute the same number of rounds, so that they reach its barriers
+  // together.
   const std::int64_t cluster_threads = std::int64_t{cluster.num_blocks()} * blockDim.x;
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
   const std::int64_t rounds_a_flush = rounds_of(flush_after, cluster_threads);
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kMaxBlock)
       atomicAdd(cluster.map_shared_rank(part, static_cast<int>(bin / width)) + bin % width, 1u);
     }
     cluster
-        .sync();  // a block neither hands over its part nor leaves while others still write to it
+        .sync();  // a block neither flushes its part nor exits while other blocks still write to it
     flush(part, own, own_end, counts);
     cluster.sync();
   }
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kMaxBlock)
 struct Device {
   int id = 0;
   int major = 0;
-  int shared_bytes = 0;  // a block may have, after opting in
+  int shared_bytes = 0;  // of a block, by opt-in
 };
 
 cudaError_t current_device(Device& d) {
@@ -137,7 +137,7 @@ cudaError_t current_device(Device& d) {
   return e;
 }
 
-// Lets histogram_cluster have all the shared memory of a block and clusters of up to 16 blocks.
+// Allows histogram_cluster all the shared memory of a block, and clusters of up to 16 blocks.
 template <class Source>
 cudaError_t prepare_cluster_kernel(const Device& d) {
   const auto kernel = histogram_cluster<Source>;
@@ -167,8 +167,8 @@ bool is_cluster_size(int c) {
   return c == 2 || c == 4 || c == kPortableCluster || c == kMaxCluster;
 }
 
-// Whether a cluster of that size with that much shared memory can be resident at all. A device may
-// have no clusters of that size whatever they need.
+// Whether a cluster of that size with that much shared memory can be resident. A device may support
+// no cluster of that size at all.
 template <class Source>
 cudaError_t cluster_fits(int cluster, int block, std::size_t shared, bool& fits) {
   cudaLaunchAttribute attribute;
@@ -188,7 +188,7 @@ std::int64_t bins_a_block(const Device& d) {
   return d.shared_bytes / static_cast<int>(sizeof(unsigned));
 }
 
-// Fills `plan`; a path that was asked for and cannot be had is refused.
+// Sets `plan`. Refuses a requested path that is not available.
 template <class Source>
 LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape& shape,
                     const Device& d, HistogramPlan& plan) {
@@ -227,7 +227,7 @@ LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape&
   return plan = {HistogramPath::kGlobal, 1}, LaunchStatus{};
 }
 
-// With arguments that have been checked.
+// The arguments have been checked.
 template <class Source>
 LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n,
                     unsigned long long* counts, std::int64_t bins, const HistogramShape& shape,
@@ -242,7 +242,7 @@ LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n,
   if (e != cudaSuccess) return status_of(e, kWho, "clearing the counts");
   if (n == 0) return {};
 
-  // Whole clusters: a grid that a cluster does not divide is no launch at all.
+  // Whole clusters: the grid must be a multiple of the cluster's size.
   const std::int64_t wanted = std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks);
   const std::int64_t whole = (wanted - 1) / plan.cluster + 1;
   const auto blocks = static_cast<unsigned>(whole * plan.cluster);
@@ -252,7 +252,7 @@ LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n,
   switch (plan.path) {
     case HistogramPath::kShared: {
       const std::size_t shared = bins * sizeof(unsigned);
-      // All a block may have, whatever this call needs: another host thread may be launching with
+      // The limit of a block, whatever this call needs: another host thread may be launching with
       // more bins.
       e = cudaFuncSetAttribute(histogram_shared<Source>,
                                cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);

@@ -1,12 +1,12 @@
-// What every launcher answers: a CUDA error and, where there is one, a sentence that says what was
-// tried and what to change.
+// The result of every launcher: a CUDA error and, if there is one, a sentence that states the
+// attempted operation and the remedy.
 //
-// A launcher checks its arguments before it touches the device. What it refuses is
-// cudaErrorInvalidValue with a message, and nothing was launched. Zero work is legal: success, and
-// nothing was launched. A success says that the launch was accepted; what happens while the kernel
-// runs is reported by the next call that synchronises, as everywhere in CUDA. All work goes to the
-// stream that was given, which may be one that is being captured; the launcher waits for nothing,
-// and keeps nothing from one call to the next.
+// A launcher checks its arguments before it uses the device. If it refuses them, it returns
+// cudaErrorInvalidValue with a message and launches nothing. Zero work is legal: the launcher
+// returns success and launches nothing. Success means that the launch was accepted. Errors of the
+// running kernel are reported by the next call that synchronises, as always in CUDA. All work goes
+// to the given stream, which may be capturing. The launcher waits for nothing, and keeps no state
+// between calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,13 +24,13 @@ struct [[nodiscard]] LaunchStatus {
   bool ok() const { return error == cudaSuccess; }
 };
 
-// The launcher `who` will not launch; `why` is a sentence about its arguments.
+// The result of a launcher `who` that refuses its arguments; `why` is a sentence about them.
 inline LaunchStatus refused(const char* who, const std::string& why) {
   return {cudaErrorInvalidValue, std::string(who) + ": " + why};
 }
 
-// The status for `error`, the result of the CUDA call that `tried` describes. An error is taken
-// from CUDA's last error too: left pending, the next launch would report it as its own.
+// The status for `error`, the result of the CUDA call that `tried` describes. Clears CUDA's last
+// error: the next launch would otherwise report it as its own.
 inline LaunchStatus status_of(cudaError_t error, const char* who, const std::string& tried) {
   if (error == cudaSuccess) return {};
   cudaGetLastError();
@@ -40,7 +40,7 @@ inline LaunchStatus status_of(cudaError_t error, const char* who, const std::str
           true};
 }
 
-// What a launch has returned, just after it.
+// The status of a launch, directly after it.
 inline LaunchStatus launched(const char* who, unsigned blocks, int threads) {
   return status_of(
       cudaGetLastError(), who,

@@ -12,7 +12,7 @@ constexpr const char* kWho = "matmul";
 constexpr int kGlobalBlock = 16;  // threads on a side of the global variant's block
 constexpr std::int64_t kMaxGridY = 65535;
 
-// Rows lie along y. A grid has at most 65,535 blocks there: blocks stride over the other rows.
+// Rows are along y. A grid has at most 65,535 blocks there, so blocks stride over further rows.
 __global__ void __launch_bounds__(kGlobalBlock* kGlobalBlock)
     matmul_global(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
   const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(kTile* kTile)
     const std::int64_t i = row + ty;
     float sum = 0.0f;
     for (std::int64_t p = 0; p < a.columns; p += kTile) {
-      // Outside the matrices nothing is loaded and nothing is summed: a padding of zeros would turn
-      // -0 into +0.
+      // Elements outside the matrices are neither loaded nor summed: adding zeros would turn -0
+      // into +0.
       if (i < a.rows && p + tx < a.columns) tile_a[ty][tx] = a.data[i * a.stride + p + tx];
       if (p + ty < b.rows && j < b.columns) tile_b[ty][tx] = b.data[(p + ty) * b.stride + j];
       __syncthreads();
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kTile* kTile)
         const int depth = static_cast<int>(a.columns - p < kTile ? a.columns - p : kTile);
         for (int q = 0; q < depth; ++q) sum = __fmaf_rn(tile_a[ty][q], tile_b[q][tx], sum);
       }
-      __syncthreads();  // the next tile overwrites what slower threads still read
+      __syncthreads();  // the next tile overwrites data that slower threads still read
     }
     if (i < c.rows && j < c.columns) c.data[i * c.stride + j] = sum;
   }
@@ -72,7 +72,7 @@ void check_matrix(ArgumentCheck& check, const std::string& name, const MatrixVie
   check.array(name, v.data, alignof(float));
 }
 
-// From the first element to the last; v is not empty.
+// The bytes from the first element to the last; v is not empty.
 template <class T>
 std::uint64_t bytes_of(const MatrixView<T>& v) {
   return ((v.rows - 1) * v.stride + v.columns) * sizeof(T);
@@ -82,7 +82,7 @@ std::string shape(std::int64_t rows, std::int64_t columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
 }
 
-// Of a block, in threads; of a tile, in elements.
+// The side of a block in threads, and of a tile in elements.
 int side_of(MatmulVariant variant) {
   return variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;
 }

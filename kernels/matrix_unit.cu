@@ -2,8 +2,7 @@
 
 #include "kernels/argument_check.h"
 
-#pragma nv_diag_suppress 177  // forms that this architecture does not have are declared and not
-                              // referenced
+#pragma nv_diag_suppress 177  // forms without this architecture are declared but not referenced
 #include "kernels/matrix_unit.h"
 
 namespace lockstep::kernels {
@@ -15,7 +14,7 @@ constexpr int kDevice = __CUDA_ARCH__ / 10;
 constexpr int kDevice = 0;
 #endif
 
-// The instruction with its operands: registers of D, which are C's before, and of A and B.
+// The instruction with its operands: registers of D, which hold C before, and of A and B.
 #define LOCKSTEP_MMA_2_1_1(text, type)                 \
   asm volatile(text " {%0, %1}, {%2}, {%3}, {%0, %1};" \
                : "+" type(d[0]), "+" type(d[1])        \
@@ -44,8 +43,9 @@ constexpr int kDevice = 0;
                : type(a[0]), type(a[1]), type(a[2]), type(a[3]), type(a[4]), type(a[5]),       \
                  type(a[6]), type(a[7]), type(b[0]), type(b[1]), type(b[2]), type(b[3]))
 
-// One form: m rows (n is 8), k elements of `bits` bits. A lane's parts of A and B are words, of 64
-// bits for f64 and of 32 else; so are its parts of C and D. A word of these holds `kEach` elements.
+// One form: m rows (n is 8), k elements of `bits` bits. A lane's parts of all matrices are words.
+// Words of A and B have 64 bits for f64 and 32 bits otherwise; so have words of C and D, which hold
+// `kEach` elements.
 template <int kRows, int kColumnsOfA, UnitElement kFactor, UnitElement kResult, int kCapability>
 struct Shape {
   using Word = std::conditional_t<kFactor == UnitElement::kF64, std::uint64_t, std::uint32_t>;
@@ -59,7 +59,7 @@ struct Shape {
   static constexpr int kD = kHalves * kPair;
 };
 
-// One warp a tile. Row and column of a lane's words: PTX ISA 9.0, 9.7.14.5.
+// One warp per tile. Row and column of a lane's words: PTX ISA 9.0, 9.7.14.5.
 template <class Form>
 __global__ void __launch_bounds__(32)
     multiply(const typename Form::Word* a, const typename Form::Word* b,
@@ -145,8 +145,7 @@ LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const 
   LOCKSTEP_FORM(16, 256, s32, b1, b1, 4_4_2, 80, Xor, .xor.popc) \
   LOCKSTEP_FORM(16, 256, s32, b1, b1, 4_4_2, 80, And, .and.popc)
 
-// The types by the names that PTX has for them, and what holds their parts of D in an asm
-// statement.
+// The types under their PTX names, and the type of their parts of D in an asm statement.
 constexpr auto f16 = UnitElement::kF16;
 constexpr auto bf16 = UnitElement::kBF16;
 constexpr auto tf32 = UnitElement::kTF32;
@@ -165,7 +164,7 @@ constexpr auto s32 = UnitElement::kS32;
 #define LOCKSTEP_REGISTER_f64 "l"
 #define LOCKSTEP_REGISTER_s32 "r"
 
-// The suffix stands behind the shape, but what bits are counted stands at the end.
+// The suffix follows the shape, but the counting of bits is at the end.
 #define LOCKSTEP_TEXT_Multiply(shape, types, suffix) "mma.sync.aligned." shape ".row.col" types
 #define LOCKSTEP_TEXT_MultiplySaturate(shape, types, suffix) \
   "mma.sync.aligned." shape ".row.col" suffix types

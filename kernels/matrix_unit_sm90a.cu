@@ -1,4 +1,4 @@
-// What a warpgroup multiplies: instructions that sm_90a has and no other architecture.
+// The instructions of a warpgroup, which sm_90a has and no other architecture.
 #include <type_traits>
 
 #include "kernels/matrix_unit.h"
@@ -7,24 +7,24 @@ namespace lockstep::kernels {
 namespace {
 
 constexpr int kM = 64, kN = 8,
-              kRow = 32;  // of A's rows and B's columns the bytes, whatever the type
+              kRow = 32;  // bytes of A's rows and B's columns, for every type
 
-// Where the 16 bytes `part` of row `row` lie in shared memory: those of all rows one after the
-// other, then the next part (PTX ISA 9.0, 9.7.15.5.1, without swizzle).
+// The place in shared memory of the 16 bytes `part` of row `row`. The part of all rows comes first,
+// then the next part (PTX ISA 9.0, 9.7.15.5.1, without swizzle).
 template <int kRows>
 __device__ constexpr int place_of(int row, int part) {
   return (part * kRows + row) * 16;
 }
 
-// The descriptor of a matrix of `kRows` rows at `address`: the distances from one part to the next
-// and from eight rows to the next, in units of 16 bytes.
+// The descriptor of a matrix of `kRows` rows at `address`. Its distances, in units of 16 bytes:
+// from one part to the next, and from eight rows to the next eight.
 template <int kRows>
 __device__ std::uint64_t descriptor(const void* address) {
   const auto where = static_cast<std::uint64_t>(__cvta_generic_to_shared(address));
   return (where & 0x3ffff) >> 4 | std::uint64_t{kRows} << 16 | std::uint64_t{8} << 32;
 }
 
-// One warpgroup, one tile. D's 8 columns lie in a warp's lanes as those of mma.m16n8.
+// One warpgroup per tile. D's 8 columns are in a warp's lanes as for mma.m16n8.
 template <class Form>
 __global__ void __launch_bounds__(128)
     multiply(const uint4* a, const uint4* b, const std::uint32_t* c, std::uint32_t* d) {
@@ -63,7 +63,7 @@ LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const 
   return launched(form.name, static_cast<unsigned>(tiles), 128);
 }
 
-// LOCKSTEP_FORM(k, types of D, A and B as in PTX, registers of D, integers, suffix, what follows
+// LOCKSTEP_FORM(k, types of D, A and B as in PTX, registers of D, integers, suffix, operands after
 // the predicate of scale-d)
 #define LOCKSTEP_FP8(ta, tb)                              \
   LOCKSTEP_FORM(32, f16, ta, tb, 2, Multiply, , ", 1, 1") \
@@ -84,7 +84,7 @@ LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const 
   LOCKSTEP_FORM(32, s32, u8, u8, 4, MultiplySaturate, .satfinite, "") \
   LOCKSTEP_FORM(256, s32, b1, b1, 4, And, .and.popc, "")
 
-// The types by the names that PTX has for them.
+// The types under their PTX names.
 constexpr auto f16 = UnitElement::kF16;
 constexpr auto bf16 = UnitElement::kBF16;
 constexpr auto tf32 = UnitElement::kTF32;

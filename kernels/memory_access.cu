@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxBlock = 1024;
 constexpr int kConstantBytes = 65536;
 constexpr std::int64_t kMostElements =
-    32 * std::int64_t{0x7fffffff};  // a grid of blocks of 32, even at one a thread
+    32 * std::int64_t{0x7fffffff};  // a grid of blocks of 32 threads with one element each
 
 __constant__ uint4 constant_data[kConstantBytes / sizeof(uint4)];
 
@@ -91,8 +91,8 @@ __device__ void move_elements(const AccessPattern& pattern, std::int64_t n, Read
   }
 }
 
-// Whether all threads of this block have all their elements, and these lie next to each other.
-// Nothing is left to compute then but an address, which at one byte an element decides the speed.
+// Whether all threads of this block have all their elements, and these are adjacent. Only an
+// address is then left to compute, which determines the speed for elements of one byte.
 template <class T>
 __device__ bool is_plain_copy(const AccessPattern& p, std::int64_t n) {
   return p.kind == PatternKind::kConsecutive && p.lanes == 32 &&
@@ -108,8 +108,8 @@ __device__ void copy_elements(T* y, Read read) {
   for (int k = 0; k < kItems<T>; ++k) y[k * blockDim.x] = value[k];
 }
 
-// No __restrict__ and no const promise on x beyond the pointer: the compiler must not turn one load
-// path into another.
+// No __restrict__, and no const beyond the pointer: the compiler must not replace one load path by
+// another.
 template <LoadPath kPath, class T>
 __global__ void __launch_bounds__(kMaxBlock)
     gather_kernel(AccessPattern pattern, const T* x, std::int64_t x_count, T* y, std::int64_t n) {
@@ -131,10 +131,10 @@ __global__ void __launch_bounds__(kMaxBlock)
       [&](std::int64_t t, T value) { y[index_of(pattern, t, 1)] = value; });
 }
 
-// The most elements that an array may have.
+// The most elements of an array.
 constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max() / 16;
 
-// The largest index that the first n threads use; n >= 1. -1 when no array has it.
+// The largest index that the first n threads use; n >= 1. -1 if it exceeds every array.
 std::int64_t last_index(const AccessPattern& p, std::int64_t n) {
   constexpr std::int64_t kMost = kLongest;
   switch (p.kind) {
@@ -143,17 +143,17 @@ std::int64_t last_index(const AccessPattern& p, std::int64_t n) {
       return p.offset > kMost - n
                  ? -1
                  : p.offset +
-                       ((n - 1) | 31);  // the last group may be partial, its elements are not
+                       ((n - 1) | 31);  // the last group may be partial, but its elements are not
     case PatternKind::kOneAddress: return p.offset;
     case PatternKind::kStrided:
-      if (n == 1) return p.offset;  // however long the stride
+      if (n == 1) return p.offset;  // whatever the stride
       return p.factor > (kMost - p.offset) / (n - 1) ? -1 : p.factor * (n - 1) + p.offset;
     case PatternKind::kRandom: return 0;
   }
   return -1;
 }
 
-// Of an array of `count` elements.
+// Checks a pattern on an array of `count` elements.
 void check_pattern(ArgumentCheck& check, const AccessPattern& p, std::int64_t n, std::int64_t count,
                    const char* array) {
   check.enumerator("pattern", p.kind, PatternKind::kRandom);
@@ -218,7 +218,7 @@ void launch_gather(LoadPath path, const AccessPattern& pattern, const void* x, s
   }
 }
 
-// Calls `body` with a null pointer to the type of that many bytes.
+// Calls `body` with a null pointer of the type with that size in bytes.
 template <class Body>
 void with_element(int bytes, Body&& body) {
   switch (bytes) {

@@ -3,7 +3,7 @@
 // warp's request touches.
 //
 // Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Lane t mod 32 of a warp moves element
-// t, together with the other elements of its 32, when t < n and t mod 32 < lanes.
+// t, together with the other 31 elements of its group, if t < n and t mod 32 < lanes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -42,9 +42,9 @@ struct AccessPattern {
   int lanes = 32;           // 1 ... 32 of each warp take part
 };
 
-// Elements that a thread moves, a block's width apart, every load before the first store: 16 bytes
-// of them, at most 8. A request of a warp is of 32 neighbours all the same; there are only more of
-// them under way, which is what it takes to use all of a GPU's bandwidth with small elements
+// The number of elements per thread, a block's width apart, with all loads before the first store:
+// 16 bytes of them, at most 8. A warp still requests 32 neighbours at a time; but more requests are
+// in flight, which a GPU needs to use all of its bandwidth with small elements
 // (docs/journal/timing.md).
 constexpr int access_items(int element_bytes) { return element_bytes < 2 ? 8 : 16 / element_bytes; }
 
@@ -53,10 +53,10 @@ struct AccessShape {
 };
 
 // element_bytes: 1, 2, 4, 8 or 16; x and y are aligned to it, device memory, and do not overlap.
-// x_count and y_count are the elements that x and y have; a pattern that would leave them is
+// x_count and y_count are the numbers of elements of x and y; a pattern that would exceed them is
 // refused. n: 0 ... 32 * (2^31 - 1); n = 0 launches nothing. The device holds one constant array:
 // calls of kConstant on different streams must be ordered by the caller. Errors:
-// cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+// cudaErrorInvalidValue for arguments outside these, otherwise the error that CUDA returned.
 LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x,
                     std::int64_t x_count, void* y, std::int64_t n, const AccessShape& shape = {},
                     cudaStream_t stream = nullptr);
@@ -67,8 +67,8 @@ LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void
                      std::int64_t y_count, std::int64_t n, const AccessShape& shape = {},
                      cudaStream_t stream = nullptr);
 
-// Whether gather would take these arguments; launches nothing. For kernels that keep its contract
-// in another way. The same for scatter.
+// Whether gather would accept these arguments; launches nothing. For kernels with the same contract
+// and another implementation. The same for scatter.
 LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int element_bytes,
                           const void* x, std::int64_t x_count, const void* y, std::int64_t n,
                           const AccessShape& shape);
@@ -76,7 +76,7 @@ LaunchStatus check_scatter(const AccessPattern& pattern, int element_bytes, cons
                            const void* y, std::int64_t y_count, std::int64_t n,
                            const AccessShape& shape);
 
-// The family as one value, so that another kernel can stand in the place of any of them.
+// The launchers of the family as one value, so that another kernel can replace any of them.
 struct MemoryAccessLaunchers {
   decltype(&kernels::gather) gather = &kernels::gather;
   decltype(&kernels::scatter) scatter = &kernels::scatter;

@@ -1,6 +1,5 @@
-// Every load path of memory_access.h is the instruction that it is named after: what a load
-// delivers is the same on all of them, so that nothing but the code shows a path that became
-// another.
+// Every load path of memory_access.h must be the instruction in its name. All paths load the same
+// values, so only the code shows a path that has become another.
 //   memory_access_ptx_test memory_access.ptx
 #include <gtest/gtest.h>
 
@@ -15,8 +14,8 @@ namespace {
 
 std::string ptx_path;
 
-// The loads from global and constant memory in each instance of gather_kernel, without their types,
-// by load path.
+// The load instructions from global and constant memory, without types, in each instance of
+// gather_kernel, by load path.
 std::map<std::string, std::set<std::string>> loads_by_path() {
   std::ifstream file(ptx_path);
   std::ostringstream text;
@@ -30,7 +29,7 @@ std::map<std::string, std::set<std::string>> loads_by_path() {
     const auto begin = static_cast<std::size_t>(e->position());
     const std::string body = ptx.substr(begin, ptx.find("\n}\n", begin) - begin);
     for (std::sregex_iterator l(body.begin(), body.end(), load); l != end; ++l) {
-      // Without .v4, .u32 and their like.
+      // Without .v4, .u32 and the like.
       loads[(*e)[1]].insert(
           std::regex_replace((*l)[1].str(), std::regex(R"(\.(v\d|[usfb]\d+)\b)"), ""));
     }

@@ -20,8 +20,7 @@ __device__ std::int64_t thread_in_grid() {
 
 __global__ void __launch_bounds__(kMaxBlock)
     local_rotation_kernel(std::uint32_t* y, std::uint32_t seed, int shift) {
-  std::uint32_t
-      a[kLocalWords];  // indexed at run time below, so it has an address and lies in local memory
+  std::uint32_t a[kLocalWords];  // indexed at run time below, so it is in local memory
   const std::int64_t i = thread_in_grid();
   const auto turn = static_cast<unsigned>((i + shift) % kLocalWords);
   for (unsigned k = 0; k < kLocalWords; ++k) {
@@ -99,7 +98,7 @@ void check_range(ArgumentCheck& check, SymbolSpace space, std::int64_t first, st
                     " on leave the array of " + std::to_string(kSymbolWords));
 }
 
-// As many threads as a grid of such blocks has, at most.
+// At most the number of threads of a grid of such blocks.
 void check_threads(ArgumentCheck& check, const char* name, std::int64_t n, int block) {
   check.block(block);
   check.number(name, n, 0, std::int64_t{std::numeric_limits<int>::max()} * block);
@@ -155,10 +154,9 @@ LaunchStatus read_thread_count(std::uint64_t& count) {
                    "copying the counter");
 }
 
-// Copies to a symbol, and waits until the bytes are there: from pageable memory cudaMemcpyToSymbol
-// may return before
-// ("API synchronization behavior", CUDA Runtime API), and a stream that does not wait for the
-// default one would find the old ones.
+// Copies to a symbol and waits for the data. From pageable memory, cudaMemcpyToSymbol may return
+// before the data has arrived ("API synchronization behavior", CUDA Runtime API). A stream that
+// does not synchronise with the default stream would then read old values.
 template <class Symbol>
 cudaError_t copy_to(const Symbol& symbol, const void* from, std::size_t bytes,
                     std::size_t offset = 0) {

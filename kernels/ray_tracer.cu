@@ -12,7 +12,7 @@ constexpr const char* kWho = "ray_trace";
 constexpr int kSide = 16;  // threads on a side of a block
 constexpr int kMaxGridY = 65535;
 constexpr std::size_t kMostBytes =
-    std::numeric_limits<std::int64_t>::max();  // of an image that can be addressed
+    std::numeric_limits<std::int64_t>::max();  // bytes of an addressable image
 
 __constant__ Sphere constant_spheres[kMaxConstantSpheres];
 
@@ -21,7 +21,7 @@ __device__ std::uint8_t channel(float colour, float shade) {
   return static_cast<std::uint8_t>(__float2int_rn(fminf(fmaxf(level, 0.0f), 255.0f)));
 }
 
-// The whole algorithm; where `spheres` points is all in which the variants differ.
+// The whole algorithm; the variants differ only in the memory of `spheres`.
 __device__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int width, int height,
                       std::size_t pitch) {
   const int px = blockIdx.x * kSide + threadIdx.x;

@@ -17,7 +17,7 @@ __device__ std::int64_t element() {
   return std::int64_t{blockIdx.x} * threads_in_block() + thread_in_block();
 }
 
-// The lanes of the caller's warp that are threads.
+// The lanes of the caller's warp that are threads of the block.
 __device__ unsigned existing_lanes() {
   const unsigned first = thread_in_block() & ~31u, left = threads_in_block() - first;
   return left >= 32 ? 0xffffffffu : (1u << left) - 1;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kMaxThreads)
 __global__ void __launch_bounds__(kMaxThreads) lane_and_warp_kernel(std::uint32_t* y) {
   const unsigned t = thread_in_block();
   std::uint32_t lane;
-  asm("mov.u32 %0, %%laneid;" : "=r"(lane));  // what the hardware says, not what the formula says
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));  // from the hardware, not from the formula
   y[2 * element()] = lane;
   y[2 * element() + 1] = t / 32;
 }
@@ -117,7 +117,7 @@ std::uint64_t elements_of(const WarpShape& s) {
   return std::uint64_t{s.block.x} * s.block.y * s.block.z * s.blocks;
 }
 
-// x and y, an element of so many bytes a thread.
+// Checks x and y, with one element of this size per thread.
 void check_arrays(ArgumentCheck& check, const void* x, const void* y, std::size_t bytes,
                   const WarpShape& shape) {
   check.array("x", x, bytes);

@@ -1,4 +1,4 @@
-// Exchange of registers inside a warp, and what is built on it.
+// Exchange of registers within a warp, and collective operations built on it.
 //
 // The thread's number in its block is t = x + y * blockDim.x + z * blockDim.x * blockDim.y; its
 // lane is t mod 32 and its warp t / 32, in blocks of one, two and three dimensions alike. Element i
@@ -27,35 +27,35 @@ struct WarpShape {
 };
 
 // Every thread of the grid: y[i] = shuffle(x[i], operand[i], width) among the lanes in `members`
-// that exist in its warp; the others leave their y alone. A segment is `width` lanes, 1, 2, 4, 8,
-// 16 or 32. With `divergent` the members come to the exchange along two branches, even lanes on one
+// that exist in its warp; the others do not write their y. A segment is `width` lanes, 1, 2, 4, 8,
+// 16 or 32. With `divergent` the members reach the exchange along two branches, even lanes on one
 // and odd lanes on the other, each with a member mask of its own: a lane then exchanges with lanes
 // of its own parity only. A source lane that is not a member gives an undefined value: the caller
-// must not ask for one. T: int, unsigned, long long, float, double, __half. x, operand, y: blocks *
+// must not select one. T: int, unsigned, long long, float, double, __half. x, operand, y: blocks *
 // threads elements of device memory, aligned to their types; y overlaps neither. Errors:
-// cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+// cudaErrorInvalidValue for arguments outside these, otherwise the error that CUDA returned.
 template <class T>
 LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int width,
                      std::uint32_t members, bool divergent, const WarpShape& shape,
                      cudaStream_t stream = nullptr);
 
-// What every thread finds itself to be, two words a thread: lane, then warp. Shape and arrays as
-// above.
+// Stores the lane and the warp that every thread observes, two words per thread: lane, then warp.
+// Shape and arrays as above.
 LaunchStatus lane_and_warp(std::uint32_t* y, const WarpShape& shape, cudaStream_t stream = nullptr);
 
 // Each over segments of `width` lanes, every lane a member; the block's size is a multiple of
 // `width`.
 //
-// Rounding chain, so that every device gives the same bits: each addition rounds once to nearest in
-// T, subnormals kept. The sums add at distances width / 2, width / 4, ..., 1, a lane's partial sum
-// to that of the lane so far away; the scans at distances 1, 2, 4, ... below width, each lane that
-// has a lane so far below it. NaN is some NaN.
+// Rounding chain, so that every device has the same bits: each addition rounds once to nearest in
+// T, subnormals kept. The sums add at distances width / 2, width / 4, ..., 1: a lane adds the
+// partial sum of the lane at that distance; the scans add at distances 1, 2, 4, ... below width, in
+// each lane that has a lane at that distance below it. The bits of a NaN are unspecified.
 enum class WarpCollective : std::uint8_t {
   kBroadcast,  // lane `root` of the segment to all
   // Sum of the segment in all lanes, by xor exchanges; the tree of depth log2(width) is the same in
   // all lanes.
   kButterflySum,
-  kTreeSum,  // sum of the segment in its first lane, by shifts down; the other lanes give +0
+  kTreeSum,  // sum of the segment in its first lane, by shifts down; the other lanes store +0
   // y[j] = x[0] + ... + x[j], by shifts up, log2(width) steps (Hillis and Steele, CACM 29, 1986)
   kInclusiveScan,
   kExclusiveScan,  // y[j] = x[0] + ... + x[j - 1], y[0] = 0
@@ -67,13 +67,13 @@ template <class T>
 LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int width, int root,
                              const WarpShape& shape, cudaStream_t stream = nullptr);
 
-// Whether the launchers would take this shape and these arrays, of elements of `bytes` each;
-// launches nothing. For kernels that keep the contract in another way.
+// Whether the launchers would accept this shape and these arrays, of elements of `bytes` each;
+// launches nothing. For kernels with the same contract and another implementation.
 LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, int width,
                                const WarpShape& shape);
 
 // The launchers for elements of type T, and all of the family as one value, so that another kernel
-// can stand in the place of any of them.
+// can replace any of them.
 template <class T>
 struct ShuffleLaunchersOf {
   decltype(&kernels::shuffle<T>) shuffle = &kernels::shuffle<T>;

@@ -62,10 +62,10 @@ __global__ void __launch_bounds__(kMaxBlock)
     for (int k = 0; k < kStagingItems; ++k) {
       const int length = count - k * block < block
                              ? count - k * block
-                             : block;  // of this tile; 0 or less: there is none
+                             : block;  // elements of this tile; 0 or less: no tile
       if (j < length) y[first + k * block + j] = combine(map, words + k * block, j, length);
     }
-    __syncthreads();  // the next tiles overwrite what slower threads still read
+    __syncthreads();  // the next tiles overwrite data that slower threads still read
   }
 }
 
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kTile* kTileRows)
           to[k * rows + r] = words[tx + r][ty + k];
       }
     }
-    __syncthreads();  // the next tiles overwrite what slower threads still read
+    __syncthreads();  // the next tiles overwrite data that slower threads still read
   }
 }
 

@@ -1,8 +1,8 @@
-// The two standard shapes of a kernel.
+// The two standard structures of a kernel.
 //
-// Thread-local: coalesced load -> registers -> coalesced store. Each element by itself.
+// Thread-local: coalesced load -> registers -> coalesced store. Each element is independent.
 // Block-local: coalesced load -> shared memory -> barrier -> neighbours' values -> store. The input
-// is cut into tiles of one block each, and an element is computed from the others of its tile.
+// is cut into tiles of one block each, and an element is computed from other elements of its tile.
 //
 // All work on 32-bit unsigned integers, modulo 2^32, so that every result is exact.
 #pragma once
@@ -15,15 +15,15 @@
 
 namespace lockstep::kernels {
 
-// A thread handles so many elements at a time, one of each of so many tiles: so many loads are
-// under way before it waits for the first, which is what it takes to use all of a GPU's bandwidth
+// The number of elements that a thread processes at a time, one in each of as many tiles: all their
+// loads are in flight before it waits for the first, which a GPU needs to use all of its bandwidth
 // (docs/journal/timing.md).
 inline constexpr int kStagingItems = 4;
 
 struct StagingShape {
   int block = 256;  // threads, 1 ... 1024; also the length of a tile
-  // At least 1; the grid is what kStagingItems tiles a block need, but at most this, and strides
-  // over the tiles.
+  // At least 1; the grid has one block for kStagingItems tiles, but at most this many blocks, and
+  // strides over the tiles.
   int max_blocks = 0x7fffffff;
 };
 
@@ -41,8 +41,8 @@ enum class TileMap : std::uint8_t {
 };
 
 // x and y: n elements of device memory, aligned to 4 bytes, that do not overlap. n >= 0; n = 0
-// launches nothing. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA
-// returned.
+// launches nothing. Errors: cudaErrorInvalidValue for arguments outside these, otherwise the error
+// that CUDA returned.
 LaunchStatus tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, std::uint32_t* y,
                       const StagingShape& shape = {}, cudaStream_t stream = nullptr);
 
@@ -53,20 +53,20 @@ enum class TransposeVariant : std::uint8_t {
 };
 
 // y[j * rows + i] = x[i * columns + j], 0 <= i < rows, 0 <= j < columns: through 32 x 32 tiles in
-// shared memory, two below each other a block, so that loads and stores are coalesced both ways.
-// rows, columns >= 0; either 0 launches nothing. Alignments, errors: as tile_map.
+// shared memory, two vertically adjacent ones per block, so that loads and stores are coalesced.
+// rows, columns >= 0; if either is 0 nothing is launched. Alignments, errors: as tile_map.
 LaunchStatus transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows,
                        std::int64_t columns, std::uint32_t* y, cudaStream_t stream = nullptr);
 
-// Whether tile_map would take these arguments; launches nothing. For kernels that keep its contract
-// in another way.
+// Whether tile_map would accept these arguments; launches nothing. For kernels with the same
+// contract and another implementation.
 LaunchStatus check_tile_map(TileMap map, const std::uint32_t* x, std::int64_t n,
                             const std::uint32_t* y, const StagingShape& shape);
 // The same for transpose.
 LaunchStatus check_transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows,
                              std::int64_t columns, const std::uint32_t* y);
 
-// The family as one value, so that another kernel can stand in the place of any of them.
+// The launchers of the family as one value, so that another kernel can replace any of them.
 struct StagingLaunchers {
   decltype(kernels::thread_map)* thread_map = kernels::thread_map;
   decltype(kernels::tile_map)* tile_map = kernels::tile_map;

@@ -29,8 +29,8 @@ __device__ float element(const float* x, std::int64_t n, std::int64_t i, Stencil
   return 0.0f;
 }
 
-// Stages a tile whose halo lies in the signal too, so that no element needs a look: every load
-// before the first use.
+// Stages a tile whose halo is inside the signal, so that no element needs a boundary check. All
+// loads come before the first use.
 __device__ void stage_inner_tile(float* tile, const float* tile_of_x) {
   const int block = blockDim.x, length = kStencilItems * block;
   float mine[kStencilItems];
@@ -44,8 +44,8 @@ __device__ void stage_inner_tile(float* tile, const float* tile_of_x) {
   for (int k = 0; k < kStencilItems; ++k) tile[kStencilRadius + threadIdx.x + k * block] = mine[k];
 }
 
-// The whole algorithm; `coefficient(k)` is all in which the variants differ. Dynamic shared memory:
-// a tile and its halo.
+// The whole algorithm; the variants differ only in `coefficient(k)`. Dynamic shared memory: a tile
+// and its halo.
 template <class Coefficient>
 __device__ void stencil_tiles(const float* x, std::int64_t n, float* y, StencilBoundary boundary,
                               Coefficient coefficient) {
@@ -79,7 +79,7 @@ __device__ void stencil_tiles(const float* x, std::int64_t n, float* y, StencilB
     } else {
       for (int j = threadIdx.x; j < count; j += block) y[first + j] = sum_at(j);
     }
-    __syncthreads();  // the next tile overwrites what slower threads still read
+    __syncthreads();  // the next tile overwrites data that slower threads still read
   }
 }
 

@@ -1,5 +1,5 @@
 // One-dimensional stencil of radius 4 (nine points), the first derivative of a sampled function
-// when the coefficients say so:
+// with suitable coefficients:
 //
 //   y[i] = sum over k = 1..4 of c[k] * (x[i + k] - x[i - k]),   0 <= i < n
 //
@@ -19,27 +19,27 @@ namespace lockstep::kernels {
 
 inline constexpr int kStencilRadius = 4;
 
-// c[0] belongs to the point itself; a first derivative does not use it, whatever it holds.
+// c[0] belongs to the point itself; a first derivative does not use it, whatever its value.
 using StencilCoefficients = std::array<float, kStencilRadius + 1>;
 
-// Where the kernel reads the coefficients.
+// The memory from which the kernel reads the coefficients.
 enum class StencilVariant : std::uint8_t {
   kConstant,  // __constant__ memory, written by cudaMemcpyToSymbol
   kGlobal,    // global memory through const float* __restrict__
   kReadOnly,  // global memory through __ldg
 };
 
-// What stands in for x[i] where i is outside [0, n).
+// The value of x[i] for i outside [0, n).
 enum class StencilBoundary : std::uint8_t {
-  kPadded,    // what the caller has put there: x[-4 ... n + 3] is readable
+  kPadded,    // the caller's values: x[-4 ... n + 3] is readable
   kZero,      // +0
   kClamp,     // the nearest element, x[0] or x[n - 1]
   kPeriodic,  // x[i mod n]; n may be smaller than the radius
 };
 
-// A thread computes so many elements of a tile, `block` elements apart: so many loads are under way
-// before it waits for the first. On an H100, one at a time leaves half of its bandwidth unused
-// (docs/journal/timing.md).
+// The number of elements of a tile per thread, `block` elements apart: all their loads are in
+// flight before the thread waits for the first. On an H100, one at a time leaves half of its
+// bandwidth unused (docs/journal/timing.md).
 inline constexpr int kStencilItems = 4;
 
 // Each block computes tiles of kStencilItems * block elements; a grid smaller than the number of
@@ -53,14 +53,14 @@ struct StencilShape {
 // 0; n = 0 launches nothing, and x and y may then be null. Coefficients are pageable host memory,
 // copied before the call returns; in a stream that is being captured, at each launch of the graph,
 // which they must then outlive. The device holds one set of them: calls on different streams must
-// be ordered by the caller. Errors: cudaErrorInvalidValue for arguments outside these, else what
-// CUDA returned.
+// be ordered by the caller. Errors: cudaErrorInvalidValue for arguments outside these, otherwise
+// the error that CUDA returned.
 LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, float* y,
                         const StencilCoefficients& coefficients, StencilBoundary boundary,
                         const StencilShape& shape = {}, cudaStream_t stream = nullptr);
 
-// Whether stencil_1d would take these arguments; launches nothing. For kernels that keep its
-// contract in another way.
+// Whether stencil_1d would accept these arguments; launches nothing. For kernels with the same
+// contract and another implementation.
 LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64_t n,
                               const float* y, StencilBoundary boundary, const StencilShape& shape);
 

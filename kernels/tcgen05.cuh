@@ -1,6 +1,6 @@
-// The instructions of tensor memory that tensor_matmul uses, each a step that a known-bad kernel
-// may replace by one of its own. kBlocks: 1, or 2 where a pair of blocks multiplies as one
-// (.cta_group::2). Compute capability 10.0 and 10.3 (compute_100f).
+// The tensor memory instructions of tensor_matmul. Each is a step that a known-bad kernel may
+// replace. kBlocks: 1, or 2 if a pair of blocks multiplies as one (.cta_group::2). Compute
+// capability 10.0 and 10.3 (compute_100f).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace lockstep::kernels::by_tcgen05 {
 constexpr int kRowsOfMemory = 128;  // lanes of tensor memory: rows of D that a block has
 constexpr int kAtOnce = 16;         // columns that a warp loads or stores by one instruction
 
-// An instruction that names one block or two; `rest` is what follows .cta_group::N.
+// An instruction for one block or two; `rest` is the text after .cta_group::N.
 #define LOCKSTEP_TCGEN05(blocks, name, rest, ...)                                  \
   do {                                                                             \
     if constexpr ((blocks) == 1) {                                                 \
@@ -29,8 +29,8 @@ constexpr int kAtOnce = 16;         // columns that a warp loads or stores by on
       LOCKSTEP_TCGEN05_4(c, d, 12)
 
 struct Tcgen05 : AsyncSteps {
-  // A whole warp allocates columns, a power of two from 32, and frees them. Their address comes to
-  // shared memory at `to`.
+  // Executed by a whole warp: allocates columns, a power of two from 32, and frees them. Stores
+  // their address to shared memory at `to`.
   template <int kBlocks>
   __device__ static void allocate(unsigned to, unsigned columns) {
     LOCKSTEP_TCGEN05(kBlocks, "alloc", ".sync.aligned.shared::cta.b32 [%0], %1;", "r"(to),
@@ -49,7 +49,8 @@ struct Tcgen05 : AsyncSteps {
     LOCKSTEP_TCGEN05(kBlocks, "dealloc", ".sync.aligned.b32 %0, %1;", "r"(at), "r"(columns));
   }
 
-  // Around what orders threads: before a barrier or an arrival, and after a barrier or a wait.
+  // Before and after synchronisation of threads: before a barrier or an arrival, and after a
+  // barrier or a wait.
   __device__ static void fence_before() {
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
   }
@@ -57,7 +58,7 @@ struct Tcgen05 : AsyncSteps {
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
   }
 
-  // A warp's 32 lanes, of 16 columns.
+  // A warp's 32 lanes of 16 columns.
   __device__ static void store(unsigned at, const unsigned (&r)[kAtOnce]) {
     asm volatile(
         "tcgen05.st.sync.aligned.32x32b.x16.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8, %9, %10, "
@@ -76,22 +77,24 @@ struct Tcgen05 : AsyncSteps {
         : "r"(at)
         : "memory");
   }
-  // The registers are operands, so that the compiler does not use them before.
+  // The registers are operands, so that the compiler does not use them before the wait.
   __device__ static void wait_for_loads(unsigned (&r)[kAtOnce]) {
     asm volatile("tcgen05.wait::ld.sync.aligned;" : LOCKSTEP_TCGEN05_16("+r", r)::"memory");
   }
-  // Which of the four quarters of the lanes is a warp's.
+  // The quarter of the lanes that a warp accesses.
   __device__ static unsigned quarter(unsigned warp) { return warp % 4; }
 
-  // A tile whose rows, of kRowBytes, are swizzled over their whole length. The fields count in 16
-  // bytes: where it is, nothing that counts for such rows, from eight rows to the next eight.
+  // The descriptor of a tile whose rows of kRowBytes are swizzled over their whole length. Its
+  // fields, in units of 16 bytes: the address, a field that such rows ignore, and the distance from
+  // eight rows to the next eight.
   template <int kRowBytes>
   __device__ static std::uint64_t descriptor(unsigned tile) {
     constexpr std::uint64_t kSwizzle = kRowBytes == 128 ? 2 : 4;
     return (tile & 0x3ffff) >> 4 | std::uint64_t{1} << 16 |
            std::uint64_t{8 * kRowBytes / 16} << 32 | std::uint64_t{1} << 46 | kSwizzle << 61;
   }
-  // Of f32 results, rows x columns, from factors of this type that lie along k.
+  // The instruction descriptor for rows x columns of f32 results, from factors of this type that
+  // are contiguous along k.
   template <MatrixElement kElement>
   __device__ static constexpr unsigned instruction(int rows, int columns) {
     constexpr unsigned kType = kElement == MatrixElement::kBf16   ? 1
@@ -100,9 +103,10 @@ struct Tcgen05 : AsyncSteps {
     return 1u << 4 | kType << 7 | kType << 10 | static_cast<unsigned>(columns) / 8 << 17 |
            static_cast<unsigned>(rows) / 16 << 24;
   }
-  // Whether the first product of a sum is added to what the columns hold, which is C.
+  // Whether the first product is added to the columns, which hold C.
   __device__ static constexpr bool adds_to_c() { return true; }
-  // By one thread: D = A * B, or D + A * B. Under way until a commit of the thread is waited for.
+  // Executed by one thread: D = A * B, or D + A * B. Asynchronous until a commit of the thread has
+  // completed.
   template <int kBlocks, MatrixElement kElement>
   __device__ static void multiply(unsigned d, std::uint64_t a, std::uint64_t b,
                                   unsigned instruction, bool accumulates) {
@@ -135,7 +139,8 @@ struct Tcgen05 : AsyncSteps {
 #undef LOCKSTEP_TCGEN05_KIND
 #undef LOCKSTEP_TCGEN05_MMA
   }
-  // An arrival at the mbarrier, in each block of a pair, when what the thread has issued is done.
+  // Arrives at the mbarrier, in each block of a pair, when the thread's earlier operations have
+  // completed.
   template <int kBlocks>
   __device__ static void commit(unsigned barrier) {
     if constexpr (kBlocks == 1) {
@@ -157,23 +162,23 @@ struct Tcgen05 : AsyncSteps {
   __device__ static void commit_stage(unsigned barrier) {
     commit<kBlocks>(barrier);
   }
-  // The wait for a stage's products, by every thread that reads them or fills the stage again.
+  // Waits for a stage's products; for every thread that reads them or fills the stage again.
   __device__ static void wait_for_products(unsigned barrier, unsigned round) {
     wait(barrier, full_parity(round));
   }
-  // The wait for C in an accumulator.
+  // Waits for C in an accumulator.
   __device__ static void wait_for_c(unsigned barrier, unsigned round) {
     wait(barrier, full_parity(round));
   }
-  // Where an accumulator begins among the columns.
+  // The first column of an accumulator.
   __device__ static unsigned column_of(unsigned accumulator, int columns) {
     return accumulator * static_cast<unsigned>(columns);
   }
-  // Whether there is such a row, or column, of D.
+  // Whether D has this row or column.
   __device__ static bool has(std::int64_t index, std::int64_t count) { return index < count; }
 
-  // A cluster of the grid that has not begun is cancelled. The answer, 16 bytes, comes to each
-  // block of this cluster, and is counted on a barrier there.
+  // Tries to cancel a cluster of the grid that has not begun. The response, 16 bytes, is written to
+  // each block of this cluster and counted on a barrier there.
   template <int kBlocks>
   __device__ static void try_cancel(unsigned answer, unsigned barrier) {
     if constexpr (kBlocks == 1) {
@@ -209,7 +214,7 @@ struct Tcgen05 : AsyncSteps {
   __device__ static void wait_for_answer(unsigned barrier, unsigned round) {
     wait(barrier, full_parity(round));
   }
-  // The first block of the cluster that was cancelled, by x, or -1 where none was.
+  // The first block, by x, of the cancelled cluster; -1: none was cancelled.
   __device__ static int first_block_of(unsigned answer) {
     int first;
     asm volatile(

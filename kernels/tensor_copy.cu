@@ -11,8 +11,9 @@ namespace lockstep::kernels {
 namespace {
 
 constexpr int kMaxBlock = 1024;
-constexpr int kSharedGrain = 1024;  // images begin at a multiple of it, so that swizzles begin anew
-constexpr int kImageMargin = 128;   // after the copy
+constexpr int kSharedGrain =
+    1024;                          // images begin at a multiple of it, where swizzle patterns begin
+constexpr int kImageMargin = 128;  // after the copy
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 // A kernel's arguments besides the map.
@@ -27,7 +28,7 @@ struct Work {
   unsigned char* images;
 };
 
-// ---- Device code. The instructions are there from compute capability 9.0 on.
+// ---- Device code. The instructions exist from compute capability 9.0 on.
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
@@ -62,7 +63,7 @@ __device__ void copy_pieces(const void* from, void* to, std::uint32_t bytes) {
 #define COORDINATES "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])
 #define OFFSETS "h"(w.offsets[0]), "h"(w.offsets[1]), "h"(w.offsets[2])
 
-// COPY(case, dimensions, coordinates, mode, what follows) for the tiles of each rank.
+// COPY(case, dimensions, coordinates, mode, rest of the instruction) for the tiles of each rank.
 #define OF_TILES(COPY)         \
   COPY(1, "1", C1, "tile", "") \
   COPY(2, "2", C2, "tile", "") \
@@ -90,7 +91,8 @@ __device__ void load(const CUtensorMap* map, const Work& w, const std::int32_t* 
   }
 }
 
-// To the same place of each block in `blocks`, and to the mbarrier that lies there.
+// Copies to the same address in each block of `blocks`, and signals the mbarrier at the same
+// address there.
 __device__ void load_for_all(const CUtensorMap* map, const Work& w, const std::int32_t* at,
                              std::uint32_t to, std::uint32_t barrier, std::uint16_t blocks) {
 #define LOAD_FOR_ALL(kind, d, coordinates, mode, offsets)                                   \
@@ -154,8 +156,7 @@ __device__ void reduce(const CUtensorMap* map, const Work& w, const std::int32_t
   }
 }
 
-// Of what the block's threads have left in shared memory, to be seen by copies after the next
-// barrier.
+// Makes the threads' writes to shared memory visible to copies after the next barrier.
 __device__ void publish_to_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 __device__ void init(std::uint32_t barrier) {
@@ -201,7 +202,7 @@ __global__ void __launch_bounds__(kMaxBlock)
       load(&map, w, w.at + 5 * i, shared_address(image) + w.to, barrier);
     }
     wait(barrier, parity);
-    // Each thread overwrites with the next background what it has itself copied out.
+    // Each thread overwrites the bytes that it has copied with the next background.
     copy_pieces(image, w.images + i * w.image_bytes, w.image_bytes);
   }
 }
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(kMaxBlock)
     publish_to_copies();
     __syncthreads();
     if (threadIdx.x == 0) expect(barrier, w.copied_bytes);
-    wait_for_all_blocks();  // every block's barrier expects its bytes, and its memory is free
+    wait_for_all_blocks();  // every block's barrier then expects its bytes, and its memory is free
     if (threadIdx.x == 0 && rank == i % blocks) {
       load_for_all(&map, w, w.at + 5 * i, shared_address(image) + w.to, barrier,
                    static_cast<std::uint16_t>((1u << blocks) - 1));
@@ -229,7 +230,7 @@ __global__ void __launch_bounds__(kMaxBlock)
     wait(barrier, parity);
     copy_pieces(image, w.images + (i * blocks + rank) * w.image_bytes, w.image_bytes);
   }
-  wait_for_all_blocks();  // none leaves while another may still copy to it
+  wait_for_all_blocks();  // no block exits while another may still copy to it
 }
 
 template <bool kReduces>
@@ -250,7 +251,7 @@ __global__ void __launch_bounds__(kMaxBlock)
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
       asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
     }
-    __syncthreads();  // the copy has read what the next image overwrites
+    __syncthreads();  // the copy must have read the image before the next one overwrites it
   }
   if (threadIdx.x == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
@@ -266,7 +267,7 @@ __global__ void store_each(const __grid_constant__ CUtensorMap, const Work) {
 
 #endif
 
-// ---- What of a shape follows. Only legal ones come here.
+// ---- Properties of legal shapes.
 
 constexpr int kElementBytes[] = {1, 2, 4, 4, 8, 2, 2, 4, 8};
 constexpr int kSpan[] = {0, 32, 64, 128};
@@ -274,7 +275,7 @@ constexpr int kSpan[] = {0, 32, 64, 128};
 std::int64_t element_bytes(const TensorShape& s) {
   return kElementBytes[static_cast<int>(s.element)];
 }
-// Of a step along the innermost dimension.
+// Bytes of a step along the innermost dimension.
 std::int64_t unit_bytes(const TensorShape& s) {
   if (s.interleave == TensorInterleave::kNone) return element_bytes(s);
   return s.interleave == TensorInterleave::k32 ? 32 : 16;
@@ -290,7 +291,8 @@ std::int64_t row_bytes(const TensorShape& s) {
 std::int64_t rows(const TensorShape& s) {
   if (s.im2col) return s.pixels;
   std::int64_t n = 1;
-  // Interleaved, the dimension before the last holds the slices of channels. A copy has one slice.
+  // With interleaving, the last dimension but one holds the slices of channels. A copy has one
+  // slice.
   for (int d = 1; d < s.rank; ++d)
     n *= s.interleave != TensorInterleave::kNone && d == s.rank - 2 ? 1 : taken(s, d);
   return n;
@@ -302,8 +304,8 @@ __extension__ using Wide = __int128;
 
 bool is_floating(TensorElement e) { return e >= TensorElement::kF16; }
 
-// Bytes from the tensor's first to the end of its last row; what the address space does not hold
-// becomes its size.
+// Bytes from the tensor's first to the end of its last row, limited to the size of the address
+// space.
 std::int64_t memory_bytes(const TensorShape& s) {
   Wide bytes = round_up(s.sizes[0] * unit_bytes(s), 16);
   for (int d = 1; d < s.rank; ++d) bytes += static_cast<Wide>(s.sizes[d] - 1) * s.strides[d - 1];
@@ -330,7 +332,7 @@ void check_tensor(ArgumentCheck& check, const TensorShape& s) {
     check.number(("steps" + n).c_str(), s.steps[d], 1, 8);
   }
   if (!check.ok()) return;
-  Wide below = s.sizes[0] * unit_bytes(s);  // bytes that the dimensions so far take
+  Wide below = s.sizes[0] * unit_bytes(s);  // bytes of the dimensions so far
   for (int d = 1; d < s.rank; ++d) {
     const std::string name = "strides[" + std::to_string(d - 1) + "]";
     const std::int64_t stride = s.strides[d - 1];
@@ -380,8 +382,8 @@ void check_place(ArgumentCheck& check, const TensorShape& s) {
                     " bytes of shared memory");
 }
 
-// `images_a_copy`: more than one of a multicast. `writes_tensor`: the images are read, or the
-// tensor is.
+// `images_a_copy`: above 1 for a multicast. `writes_tensor`: the kernel reads the images and writes
+// the tensor; otherwise it reads the tensor.
 void check_arrays(ArgumentCheck& check, const TensorShape& s, const void* tensor,
                   const std::int32_t* at, std::int64_t count, const void* images, int images_a_copy,
                   bool writes_tensor) {
@@ -437,7 +439,7 @@ CUtensorMapDataType type_of(TensorElement e) {
   return kTypes[static_cast<int>(e)];
 }
 
-// The driver's function of that name and type; no program needs to link libcuda for it.
+// The driver's function of that name and type, loaded at run time so that no program links libcuda.
 template <class Function>
 LaunchStatus find(const char* who, const char* name, Function*& function) {
   void* found = nullptr;
@@ -469,11 +471,11 @@ Work work_of(const TensorShape& s, const std::int32_t* at, std::int64_t count,
   return w;
 }
 
-// Lets a block have its image; in `bytes`, the dynamic shared memory for it.
+// Lets a block have its image. Returns in `bytes` the dynamic shared memory for it.
 //
-// What a kernel may have without opting in counts its static shared memory too, so CUDA is asked
-// and no constant compared. All calls raise the limit to the same value: host threads that launch
-// at once take nothing from each other.
+// The limit without opt-in includes a kernel's static shared memory, so this queries CUDA instead
+// of comparing with a constant. All calls raise the limit to the same value, so that concurrent
+// host threads do not lower it for each other.
 template <class Kernel>
 LaunchStatus prepare(const char* who, Kernel* kernel, const TensorShape& s, std::size_t& bytes) {
   bytes = tensor_image_bytes(s) + kSharedGrain;
@@ -508,7 +510,7 @@ LaunchStatus launch(const char* who, Kernel* kernel, const TensorShape& s, const
 
 std::int64_t tensor_image_bytes(const TensorShape& s) {
   const int span = kSpan[static_cast<int>(s.swizzle)];
-  // A row that is narrower than what is swizzled has all of it to itself.
+  // A row narrower than the swizzle's span occupies the whole span.
   const std::int64_t pitch = s.interleave == TensorInterleave::kNone
                                  ? std::max<std::int64_t>(row_bytes(s), span)
                                  : row_bytes(s);
@@ -529,8 +531,8 @@ LaunchStatus make_tensor_map(const TensorShape& s, const void* tensor, CUtensorM
   const auto swizzle = static_cast<CUtensorMapSwizzle>(s.swizzle);
   const auto fill = static_cast<CUtensorMapFloatOOBfill>(s.fill);
   void* const address = const_cast<void*>(tensor);
-  // The driver encodes for a current context, which a host thread does not have before its first
-  // work.
+  // The driver needs a current context, which a host thread does not have before its first CUDA
+  // operation.
   int device = 0;
   cudaError_t e = cudaGetDevice(&device);
   if (e == cudaSuccess) e = cudaSetDevice(device);
@@ -550,7 +552,7 @@ LaunchStatus make_tensor_map(const TensorShape& s, const void* tensor, CUtensorM
     answer = encode(&map, type_of(s.element), s.rank, address, sizes, strides, box, steps,
                     interleave, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
   }
-  // The numbers of the driver's errors are the runtime's.
+  // The driver's error numbers are those of the runtime.
   return status_of(static_cast<cudaError_t>(answer), kWho, "asking the driver for a tensor map");
 }
 
@@ -612,7 +614,7 @@ LaunchStatus tensor_multicast(const TensorShape& shape, int cluster, const unsig
   if (status = make_tensor_map(shape, tensor, map); !status.ok()) return status;
   if (status = prepare(kWho, multicast_each, shape, config.dynamicSmemBytes); !status.ok())
     return status;
-  // Whole clusters, one at least.
+  // Whole clusters, at least one.
   const std::int64_t clusters =
       std::min<std::int64_t>(count, std::max(shape.max_blocks / cluster, 1));
   cudaLaunchAttribute attribute = {};

@@ -13,14 +13,16 @@ namespace {
 
 constexpr const char* kWho = "tensor_matmul";
 
-// ---- By wmma: four warps with 16 x 16 elements of D each, their tiles of A, B and C in shared
+// ---- By wmma: four warps with 16 x 16 elements of D each; their tiles of A, B and C are in shared
 // memory.
 
 constexpr int kSide = 32, kUnit = 16;
 constexpr int kWmmaThreads = 128;
 constexpr int kMostWmmaBlocks = 1024;
 constexpr int kHalves = kSide + 8,
-              kFloats = kSide + 4;  // a row, with what keeps banks apart; a multiple of 16 bytes
+              kFloats =
+                  kSide +
+                  4;  // floats of a row with padding against bank conflicts; a multiple of 16 bytes
 
 __global__ void __launch_bounds__(kWmmaThreads) by_wmma(TensorMatmulArguments p) {
   using namespace nvcuda;
@@ -58,7 +60,7 @@ __global__ void __launch_bounds__(kWmmaThreads) by_wmma(TensorMatmulArguments p)
         wmma::load_matrix_sync(fb, &tile_b[left][q], kHalves);
         wmma::mma_sync(sum, fa, fb, sum);
       }
-      __syncthreads();  // the next tiles overwrite what slower warps still read
+      __syncthreads();  // the next tiles overwrite data that slower warps still read
     }
     wmma::store_matrix_sync(&tile_d[top][left], sum, kFloats, wmma::mem_row_major);
     __syncthreads();
@@ -66,11 +68,11 @@ __global__ void __launch_bounds__(kWmmaThreads) by_wmma(TensorMatmulArguments p)
       if (row + i < p.m && column + lane < p.n)
         d[(row + i) * p.d_stride + column + lane] = tile_d[i][lane];
     }
-    __syncthreads();  // C of the next tile of D goes to the same place
+    __syncthreads();  // the next tile's C is stored to the same place
   }
 }
 
-// ---- The contract.
+// ---- The argument checks.
 
 const char* name_of(TensorMatmulPath path) {
   switch (path) {

@@ -1,11 +1,11 @@
-// What the paths of tensor_matmul by tensor copies share: mbarriers, boxes of A and B in shared
-// memory, the order of tiles, tensor maps.
+// The common part of tensor_matmul's paths with tensor copies: mbarriers, boxes of A and B in
+// shared memory, the order of tiles, tensor maps.
 //
-// A stage has kRowBytes of each row of a tile of A and of one of B, swizzled over that length. One
-// elected thread issues its tensor copies. A factor may have rows that are not aligned for
-// them, or be larger than a tensor map. Then the 128 threads of a warpgroup copy it with ordinary
-// loads and stores, to the places to which the tensor copy would have swizzled it. They make that
-// visible to the asynchronous proxy.
+// A stage holds kRowBytes of each row of a tile of A and of a tile of B, swizzled over that length.
+// One elected thread issues its tensor copies. If a factor's rows are not aligned for tensor
+// copies, or the factor is larger than a tensor map, the 128 threads of a warpgroup copy it with
+// ordinary loads and stores. They store to the swizzled places of a tensor copy, and make the
+// stores visible to the asynchronous proxy.
 #pragma once
 
 #include <cuda.h>
@@ -21,13 +21,13 @@ namespace lockstep::kernels {
 
 constexpr int kGroup = 128;     // threads of a warpgroup
 constexpr int kChunk = 16;      // bytes that swizzling keeps together
-constexpr int kStepBytes = 32;  // of a row, an instruction
+constexpr int kStepBytes = 32;  // of a row, per instruction
 
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// Where 16 bytes of a tile are: of a swizzled row they change places by the row's position in the
+// The place of 16 bytes of a tile. In a swizzled row they are permuted by the row's position in the
 // pattern, which repeats every eight rows.
 template <int kRowBytes>
 __device__ int swizzled(int row, int chunk) {
@@ -35,7 +35,7 @@ __device__ int swizzled(int row, int chunk) {
   return row * kRowBytes + (chunk ^ pattern) * kChunk;
 }
 
-// ---- Steps that a known-bad kernel may replace by one of its own.
+// ---- Steps that a known-bad kernel may replace.
 
 struct AsyncSteps {
   // Barriers.
@@ -80,13 +80,13 @@ struct AsyncSteps {
                  "r"(bytes)
                  : "memory");
   }
-  // Round `round` of the ring: a stage that is full has completed one phase more than before.
+  // Round `round` of the ring: a full stage has completed one phase more than before.
   __device__ static unsigned full_parity(unsigned round) { return round & 1; }
   // The first round finds every stage empty: the phase before the first counts as completed.
   __device__ static unsigned empty_parity(unsigned round) { return (round & 1) ^ 1; }
   __device__ static unsigned expected(unsigned bytes) { return bytes; }
 
-  // One thread of the warp, whichever.
+  // One thread of the warp, chosen by the hardware.
   __device__ static bool is_elected() {
     unsigned elected;
     asm volatile(
@@ -109,7 +109,8 @@ struct AsyncSteps {
         "l"(map), "r"(byte), "r"(row), "r"(barrier)
         : "memory");
   }
-  // To the same place in every block of the mask, with the bytes counted on the barrier of each.
+  // Copies to the same address in every block of the mask; the bytes count on the barrier of each
+  // block.
   __device__ static void copy_box_to_all(unsigned to, const CUtensorMap* map, int byte, int row,
                                          unsigned barrier, unsigned mask) {
     asm volatile(
@@ -120,20 +121,20 @@ struct AsyncSteps {
         : "memory");
   }
   __device__ static constexpr bool arms_before_the_copies() { return true; }
-  // After ordinary stores that a matrix unit reads.
+  // After ordinary stores to memory that a matrix unit reads.
   __device__ static void publish_stores() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
-  // Arrivals at `full` that a stage takes where threads copy, and whether this thread, of a
-  // warpgroup, makes one.
+  // The number of arrivals at `full` for a stage that threads copy, and whether this thread of a
+  // warpgroup makes one.
   __device__ static constexpr unsigned copying_threads() { return kGroup; }
   __device__ static bool arrives_for_its_stores(int /*thread*/) { return true; }
 
   __device__ static void wait_for_full(unsigned barrier, unsigned round) {
     wait(barrier, full_parity(round));
   }
-  // Nobody copies to the other block of the cluster before its barriers are there, and nobody
-  // leaves while the other still arrives at its own.
+  // No block copies to the other block of the cluster before that block's barriers are initialised.
+  // No block exits while the other may still arrive at its barriers.
   __device__ static void synchronise_cluster() {
     asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
   }
@@ -147,8 +148,8 @@ __device__ inline unsigned block_of_cluster() {
   return rank;
 }
 
-// One tile's worth of `kRows` rows by ordinary loads and stores, by a whole warpgroup; zeros where
-// there is no element.
+// Copies `kRows` rows of a tile by ordinary loads and stores, with a whole warpgroup. Missing
+// elements become zeros.
 template <MatrixElement kElement, int kRows, int kRowBytes>
 __device__ void copy_by_threads(unsigned char* to, const std::byte* data, std::int64_t stride,
                                 std::int64_t first, std::int64_t rows, std::int64_t k,
@@ -158,7 +159,7 @@ __device__ void copy_by_threads(unsigned char* to, const std::byte* data, std::i
                                   std::conditional_t<kBytes == 2, unsigned short, unsigned>>;
   constexpr int kElements = kRowBytes / kBytes, kInChunk = kChunk / kBytes;
   const auto* const from = reinterpret_cast<const Word*>(data);
-#pragma unroll 1  // for the few registers that this warpgroup has
+#pragma unroll 1  // this warpgroup has few registers
   for (int i = threadIdx.x % kGroup; i < kRows * kElements; i += kGroup) {
     const int row = i / kElements, element = i % kElements;
     const std::int64_t r = first + row, p = at + element;
@@ -167,13 +168,13 @@ __device__ void copy_by_threads(unsigned char* to, const std::byte* data, std::i
   }
 }
 
-// What a block works on: cluster-wide columns of D, own rows.
+// The work of a block: cluster-wide columns of D, and its own rows.
 struct Tile {
   std::int64_t row, column;
 };
 
-// The index-th tile of a cluster. Some rows of tiles at a time, column by column, so that what is
-// under way at once shares factors in the second-level cache.
+// The index-th tile of a cluster. The order is several rows of tiles at a time, column by column,
+// so that concurrent tiles share factors in the L2 cache.
 template <class S>
 __device__ Tile tile_of(std::int64_t index, const TensorMatmulArguments& p, unsigned rank) {
   constexpr std::int64_t kBand = 8;
@@ -190,19 +191,19 @@ __host__ __device__ inline std::int64_t tiles_of_clusters(const TensorMatmulArgu
   return (((p.m - 1) / S::kRows + S::kBlocks) / S::kBlocks) * ((p.n - 1) / S::kColumns + 1);
 }
 
-// Whether factors come by tensor copies.
+// Which factors are copied by tensor copies.
 struct ByTensor {
   bool a, b;
 };
 
-// Shared memory of a block, by address.
+// The shared memory of a block, by address.
 template <class S>
 struct Ring {
   unsigned char* stages;
   unsigned barriers;
 
   __device__ explicit Ring(unsigned char* memory) {
-    // Swizzles repeat every 1,024 bytes at most.
+    // Swizzle patterns repeat after at most 1,024 bytes.
     stages = memory + (1024 - shared_address(memory) % 1024) % 1024;
     barriers = shared_address(stages + S::kStages * S::kStageBytes);
   }
@@ -210,13 +211,13 @@ struct Ring {
   __device__ unsigned char* b(unsigned stage) const { return a(stage) + S::kBytesOfA; }
   __device__ unsigned full(unsigned stage) const { return barriers + 16 * stage; }
   __device__ unsigned empty(unsigned stage) const { return barriers + 16 * stage + 8; }
-  // Behind the barriers: what else a kernel keeps, from a multiple of 16 bytes.
+  // After the barriers, from a multiple of 16 bytes: the kernel's other data.
   __device__ unsigned char* rest() const { return stages + S::kStages * (S::kStageBytes + 16); }
 };
 
-// One stage of a tile, by the elected thread (`leads`) or all threads of the warpgroup: rows of A
-// and columns of B. If the blocks of a cluster share B, each block copies its part to all of them.
-// Otherwise a block copies its own columns alone.
+// Copies one stage of a tile: rows of A and columns of B. Executed by the elected thread (`leads`)
+// or by all threads of the warpgroup. If the blocks of a cluster share B, each block copies its
+// part to all of them. Otherwise a block copies its own columns alone.
 template <class Step, class S, MatrixElement kElement>
 __device__ void produce(const Ring<S>& ring, unsigned stage, const Tile& tile, std::int64_t k,
                         const TensorMatmulArguments& p, const CUtensorMap& map_a,
@@ -226,7 +227,7 @@ __device__ void produce(const Ring<S>& ring, unsigned stage, const Tile& tile, s
   const std::int64_t column = tile.column + (kShares ? 0 : rank * S::kColumnsHere);
   if (leads) {
     const unsigned bytes = (tensor.a ? S::kBytesOfA : 0) + (tensor.b ? S::kBytesOfB : 0);
-    const bool all = tensor.a && tensor.b;  // otherwise the arrival comes after the stores
+    const bool all = tensor.a && tensor.b;  // otherwise the thread arrives after the stores
     const auto arm = [&] {
       if (all) {
         Step::arrive_expecting(full, Step::expected(bytes));
@@ -263,8 +264,8 @@ __device__ void produce(const Ring<S>& ring, unsigned stage, const Tile& tile, s
 
 // ---- Host.
 
-// Whether a factor can be a tensor map: its rows are aligned, and it is no larger than maps and
-// their coordinates go.
+// Whether a factor can be a tensor map: its rows are aligned, and maps and their coordinates can
+// represent its size.
 inline bool is_tensor(const std::byte* data, std::int64_t rows, std::int64_t k, std::int64_t stride,
                       int element_bytes) {
   constexpr std::int64_t kMostElements = std::numeric_limits<std::int32_t>::max() - 256,
@@ -275,13 +276,13 @@ inline bool is_tensor(const std::byte* data, std::int64_t rows, std::int64_t k, 
          reinterpret_cast<std::uintptr_t>(data) < kMostAddress;
 }
 
-// In boxes of box_rows x row_bytes.
+// With boxes of box_rows x row_bytes.
 inline cudaError_t make_map(CUtensorMap& map, MatrixElement element, const std::byte* data,
                             std::int64_t rows, std::int64_t k, std::int64_t stride, int box_rows,
                             int row_bytes, CUtensorMapSwizzle swizzle) {
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  constexpr unsigned kSince = 12000;  // the version of CUDA that brought it
+  constexpr unsigned kSince = 12000;  // the CUDA version that introduced it
   if (const cudaError_t e = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry,
                                                              kSince, cudaEnableDefault, &found);
       e != cudaSuccess)
@@ -301,10 +302,10 @@ inline cudaError_t make_map(CUtensorMap& map, MatrixElement element, const std::
       encode(&map, type, 2, const_cast<std::byte*>(data), sizes, strides, box, steps,
              CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  return static_cast<cudaError_t>(result);  // the driver's numbers are the runtime's
+  return static_cast<cudaError_t>(result);  // the driver's error numbers are those of the runtime
 }
 
-// The maps of the factors that can be tensors.
+// Makes the maps of the factors that can be tensor maps.
 template <class S, MatrixElement kElement>
 cudaError_t make_maps(const TensorMatmulArguments& p, ByTensor& tensor, CUtensorMap& map_a,
                       CUtensorMap& map_b) {

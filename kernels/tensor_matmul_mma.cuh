@@ -1,12 +1,12 @@
-// tensor_matmul by mma.sync: tiles of 64 x 64 elements of D, four warps with 32 x 32 each; 64 bytes
-// of each row of A and B a stage, three stages under way by cp.async.
+// tensor_matmul by mma.sync: tiles of 64 x 64 elements of D, four warps with 32 x 32 each. A stage
+// holds 64 bytes of each row of A and B; three stages are in flight by cp.async.
 //
-// All element types are one kernel, because an instruction takes 32 bytes of a row of either factor
-// whatever they are: ldmatrix hands each lane the bytes that mma wants of it, and the layout of the
-// accumulator is the same. f64 alone loads its fragments itself.
+// All element types share one kernel, because an instruction reads 32 bytes of a row of either
+// factor for every type. ldmatrix gives each lane the bytes for mma, and the layout of the
+// accumulator is the same. Only f64 loads its fragments by itself.
 //
-// A kernel is made of steps. Mma has them done right; a known-bad kernel is another struct with one
-// step of its own.
+// A kernel consists of steps. Mma has the correct steps; a known-bad kernel is a struct that
+// replaces one of them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,14 +17,14 @@
 
 namespace lockstep::kernels::by_mma {
 
-constexpr int kTile = 64;        // rows, and columns, of D a block
-constexpr int kStageBytes = 64;  // of a row, a stage
-constexpr int kStepBytes = 32;   // of a row, an instruction
+constexpr int kTile = 64;        // rows and columns of D per block
+constexpr int kStageBytes = 64;  // of a row, per stage
+constexpr int kStepBytes = 32;   // of a row, per instruction
 constexpr int kPitch =
-    80;  // from a row to the next: five times 16 bytes, so that eight rows share no bank
+    80;  // from one row to the next: five times 16 bytes, so that eight rows share no bank
 constexpr int kStages = 3;
 constexpr int kThreads = 128;
-constexpr int kChunk = 16;  // bytes that one cp.async, or one row of an 8 x 8 matrix, has
+constexpr int kChunk = 16;  // bytes of one cp.async, or of one row of an 8 x 8 matrix
 constexpr int kMostBlocks = 512;
 
 struct Stage {
@@ -32,14 +32,14 @@ struct Stage {
   alignas(16) unsigned char b[kTile][kPitch];
 };
 
-// How a factor's rows come to shared memory.
+// How a factor's rows are copied to shared memory.
 enum class Copy : std::uint8_t { kAsync16, kAsync4, kElements };
 
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// ---- What an element type is to the matrix unit: a[4] and b[2] are the 32-bit registers of the
+// ---- The instruction for each element type: a[4] and b[2] are the 32-bit registers of the
 // fragments.
 
 template <MatrixElement kElement>
@@ -109,12 +109,12 @@ struct Unit<MatrixElement::kE4m3> {
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-    asm volatile("trap;");  // the launcher has not let it come here
+    asm volatile("trap;");  // the launcher prevents this
 #endif
   }
 };
 
-// Two of m8n8k4, one below the other: a[0..1] and a[2..3] are a double each, b is one.
+// Two of m8n8k4, one below the other: a[0..1] and a[2..3] hold one double each, b holds one.
 template <>
 struct Unit<MatrixElement::kF64> {
   using Result = double;
@@ -133,7 +133,7 @@ struct Unit<MatrixElement::kF64> {
 // ---- The steps.
 
 struct Mma {
-  // 16 bytes of a row: the first `valid` exist, the others become zeros.
+  // Copies 16 bytes of a row: the first `valid` exist, the others become zeros.
   __device__ static void copy_16(unsigned to, const std::byte* from, int valid) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid)
                  : "memory");
@@ -142,17 +142,17 @@ struct Mma {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(valid)
                  : "memory");
   }
-  // How many bytes from `at` on a row of `bytes` bytes has, at most `most`.
+  // The number of bytes from `at` on in a row of `bytes` bytes, at most `most`.
   __device__ static int valid(std::int64_t bytes, std::int64_t at, int most) {
     const std::int64_t left = bytes - at;
     return left >= most ? most : left > 0 ? static_cast<int>(left) : 0;
   }
   __device__ static void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-  // All stages but the last that were begun have come.
+  // Waits until all stages but the last one begun have arrived.
   __device__ static void wait_for_stage() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
   }
-  // Of every thread; and nobody reads the stage before any more.
+  // Waits for every thread's copies; afterwards no thread reads the previous stage.
   __device__ static void wait_for_block() { __syncthreads(); }
   // Before the first stage of the next tile of D.
   __device__ static void wait_for_tile() { __syncthreads(); }
@@ -164,20 +164,20 @@ struct Mma {
                  : "r"(from)
                  : "memory");
   }
-  // Where a lane's row of the four 8 x 8 matrices is: of A they are two below each other, then two
-  // to the right; of B two along k, then the two of the next eight columns.
+  // The place of a lane's row of the four 8 x 8 matrices. For A: two matrices one below the other,
+  // then the two to their right. For B: two along k, then the two of the next eight columns.
   __device__ static int row_of_a(int lane) { return lane % 16; }
   __device__ static int chunk_of_a(int lane) { return lane / 16; }
   __device__ static int row_of_b(int lane) { return lane / 16 * 8 + lane % 8; }
   __device__ static int chunk_of_b(int lane) { return lane / 8 % 2; }
 
-  // Lane l has rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next.
+  // Lane l holds rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next.
   __device__ static int row_of_d(int lane, int register_) { return lane / 4 + register_ / 2 * 8; }
   __device__ static int column_of_d(int lane, int register_) {
     return lane % 4 * 2 + register_ % 2;
   }
 
-  // The accumulator before the first product.
+  // The accumulator's value before the first product.
   template <class Result>
   __device__ static Result first(Result c) {
     return c;
@@ -186,23 +186,24 @@ struct Mma {
   __device__ static void multiply(Result (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     U::multiply(d, a, b);
   }
-  // Host: how a factor is copied.
+  // On the host: how a factor is copied.
   static Copy copy_of(const std::byte* data, std::int64_t stride, int element_bytes) {
     if (rows_are_aligned(data, stride, element_bytes, 16)) return Copy::kAsync16;
     return rows_are_aligned(data, stride, element_bytes, 4) ? Copy::kAsync4 : Copy::kElements;
   }
-  // Instructions that a stage takes: none whose products all lie behind the end of the row.
+  // The number of instructions for a stage, without those whose products are all past the end of
+  // the row.
   __device__ static int steps(std::int64_t bytes_left) {
     return bytes_left > kStepBytes ? kStageBytes / kStepBytes : 1;
   }
 };
 
-// Bytes `at` to `at + 16` of a row of `bytes` bytes; row: null where there is none.
+// Copies bytes `at` to `at + 16` of a row of `bytes` bytes; row: null if it does not exist.
 template <class Step, int kElementBytes>
 __device__ void copy_chunk(unsigned char* to, const std::byte* data, const std::byte* row,
                            std::int64_t bytes, std::int64_t at, Copy copy) {
   const int valid = row == nullptr ? 0 : Step::valid(bytes, at, kChunk);
-  // Where nothing is valid nothing is read, but the address is asked to be one.
+  // Without valid bytes nothing is read, but the address must be valid.
   const std::byte* const from = valid > 0 ? row + at : data;
   if (copy == Copy::kAsync16) {
     Step::copy_16(shared_address(to), from, valid);
@@ -229,7 +230,7 @@ __device__ void copy_chunk(unsigned char* to, const std::byte* data, const std::
   }
 }
 
-// 64 bytes of 64 rows from `first` on, of a matrix of `rows` rows.
+// Copies 64 bytes of 64 rows, from `first` on, of a matrix of `rows` rows.
 template <class Step, int kElementBytes>
 __device__ void copy_rows(unsigned char (*to)[kPitch], const std::byte* data, std::int64_t stride,
                           std::int64_t first, std::int64_t rows, std::int64_t bytes,
@@ -243,8 +244,8 @@ __device__ void copy_rows(unsigned char (*to)[kPitch], const std::byte* data, st
   }
 }
 
-// A's fragment of rows `row` to `row` + 15, and B's of columns `column` to `column` + 15 (two
-// instructions).
+// Loads A's fragment of rows `row` to `row` + 15, and B's fragments of columns `column` to `column`
+// + 15 (two instructions).
 template <class Step, MatrixElement kElement>
 __device__ void load_a(unsigned (&r)[4], const unsigned char (*a)[kPitch], int row, int byte) {
   const int lane = threadIdx.x % 32;
@@ -296,7 +297,7 @@ __global__ void __launch_bounds__(kThreads)
         copy_rows<Step, kBytes>(stage.b, p.b, p.b_stride, column, p.n, bytes, s * kStageBytes,
                                 copy_b);
       }
-      Step::commit();  // an empty group at the end, so that wait_for_stage counts the same
+      Step::commit();  // an empty group at the end keeps the count for wait_for_stage
     };
     for (int s = 0; s < kStages - 1; ++s) begin_stage(s);
 

@@ -1,5 +1,5 @@
-// The paths of tensor_matmul, one source a path, and what they share. For the launcher and for
-// known-bad kernels, which change a step of a path and leave the others; everybody else knows
+// The paths of tensor_matmul, one source file per path, and their common parts. For the launcher
+// and for known-bad kernels, which replace one step of a path. All other code includes
 // tensor_matmul.h.
 #pragma once
 
@@ -51,11 +51,11 @@ constexpr int bytes_of(MatrixElement e) {
   return 1;
 }
 
-// In device code too.
+// Usable in device code.
 template <MatrixElement kElement>
 constexpr int kBytesOf = bytes_of(kElement);
 
-// Of C and D.
+// The bytes of an element of C and D.
 constexpr int result_bytes_of(MatrixElement e) { return e == MatrixElement::kF64 ? 8 : 4; }
 
 // Whether every row begins at a multiple of `bytes`.
@@ -64,12 +64,13 @@ inline bool rows_are_aligned(const std::byte* data, std::int64_t stride, int ele
   return reinterpret_cast<std::uintptr_t>(data) % bytes == 0 && stride * element_bytes % bytes == 0;
 }
 
-// The number of tiles of D. A block of a bounded grid takes every gridDim.x-th tile.
+// The number of tiles of D. Block b of a bounded grid processes the tiles b, b + gridDim.x, ...
 inline std::int64_t tiles_of(const TensorMatmulArguments& p, int rows, int columns) {
   return ((p.m - 1) / rows + 1) * ((p.n - 1) / columns + 1);
 }
 
-// m and n are not 0, and the device has the path. Each returns what CUDA said of the launch.
+// Precondition: m and n are not 0, and the device supports the path. Each returns the result of the
+// launch.
 cudaError_t launch_wmma(const TensorMatmulArguments& p, cudaStream_t stream);
 cudaError_t launch_mma(MatrixElement element, const TensorMatmulArguments& p, cudaStream_t stream);
 cudaError_t launch_wgmma(TensorMatmulPath path, MatrixElement element,

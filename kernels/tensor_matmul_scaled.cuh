@@ -1,9 +1,9 @@
 // tensor_matmul_scaled by tcgen05: the plain kernel of tensor_matmul_tcgen05.cuh, with scales.
 //
-// A stage is 128 bytes of each row, which four instructions multiply. Its scales come to shared
-// memory by ordinary stores, are copied to tensor memory by tcgen05.cp, and stand there 32 rows a
-// column, four scales in each cell: with mxf8 a scale for each instruction, with nvf4 four scales
-// of one instruction.
+// A stage is 128 bytes of each row, multiplied by four instructions. Its scales are written to
+// shared memory by ordinary stores and copied to tensor memory by tcgen05.cp. There they occupy 32
+// rows per column, four scales in each cell: for mxf8 one scale for each instruction, for nvf4 four
+// scales of one instruction.
 #pragma once
 
 #include "kernels/tensor_matmul_tcgen05.cuh"
@@ -14,7 +14,7 @@ struct ScaledArguments {
   TensorMatmulArguments factors;  // k counts bytes
   const std::uint8_t *a, *b;      // scales
   std::int64_t a_stride, b_stride;
-  std::int64_t scales;  // of a row
+  std::int64_t scales;  // per row
 };
 
 inline ScaledArguments scaled_arguments(const TensorView<const std::uint8_t>& a,
@@ -34,41 +34,41 @@ inline ScaledArguments scaled_arguments(const TensorView<const std::uint8_t>& a,
           a_scales.columns};
 }
 
-// Of a row of so many bytes.
+// The scales of a row with this many bytes.
 constexpr std::int64_t scales_of(ScaledElement element, std::int64_t bytes) {
   const std::int64_t each = element == ScaledElement::kMxf8 ? 32 : 8;
   return bytes / each + (bytes % each != 0 ? 1 : 0);
 }
 
 constexpr int kCellScales = 4;   // in a cell of tensor memory
-constexpr int kCopyBytes = 512;  // that tcgen05.cp copies at once: 32 lanes of 4 cells
+constexpr int kCopyBytes = 512;  // per tcgen05.cp: 32 lanes of 4 cells
 
-// kCopies: how many copies the scales of a stage are.
+// kCopies: the number of copies for the scales of a stage.
 template <ScaledElement kElement_>
 struct ScaledShape : Shape<64, 128, 1, 1> {
   static constexpr ScaledElement kElement = kElement_;
   static constexpr int kSteps = kRowBytes / kStepBytes;
   static constexpr int kCopies = kElement == ScaledElement::kMxf8 ? 1 : kSteps;
-  static constexpr int kScales = kCopies * kCellScales;  // of a row, a stage
-  // Behind the barriers: the address of the columns, and from a multiple of 128 bytes the scales.
+  static constexpr int kScales = kCopies * kCellScales;  // of a row, per stage
+  // After the barriers: the address of the columns and, from a multiple of 128 bytes, the scales.
   static constexpr int kScalesAt = 112;
   static constexpr int kSharedBytes =
       kStageBytes + 1024 + 2 * 8 + kScalesAt + 2 * kCopies * kCopyBytes;
-  // In tensor memory: D, the scales of A and those of B.
+  // In tensor memory: D, the scales of A and the scales of B.
   static constexpr int kColumnsOfScales = 4 * kCopies;
   static constexpr int kAllocated = 128;
   static_assert(kColumns + 2 * kColumnsOfScales <= kAllocated);
 };
 
 struct ScaledTcgen05 : Tcgen05 {
-  // Where in a stage's scales that one is.
+  // The place of a scale in a stage's scales.
   __device__ static int place_of_scale(int row, int scale) {
     return scale / kCellScales * kCopyBytes + row % 32 * 16 + row / 32 * kCellScales +
            scale % kCellScales;
   }
-  // After ordinary stores that tcgen05.cp reads.
+  // After ordinary stores to memory that tcgen05.cp reads.
   __device__ static void publish_scales() { publish_stores(); }
-  // 32 rows of 16 bytes, eight rows after the other, to all four quarters of the lanes.
+  // Copies 32 rows of 16 bytes, in groups of eight rows, to all four quarters of the lanes.
   __device__ static void copy_scales(unsigned to, unsigned from) {
     constexpr std::uint64_t kEightRows = 128;
     const std::uint64_t descriptor = (from & 0x3ffff) >> 4 | std::uint64_t{1} << 16 |
@@ -76,7 +76,8 @@ struct ScaledTcgen05 : Tcgen05 {
     asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(to), "l"(descriptor)
                  : "memory");
   }
-  // rows x columns of f32; the byte of their cells where the scales of this step begin.
+  // The instruction descriptor for rows x columns of f32, with the byte of the cells at which the
+  // scales of this step begin.
   template <ScaledElement kElement>
   __device__ static unsigned scaled_instruction(int rows, int columns, unsigned byte) {
     const unsigned shape =
@@ -112,7 +113,7 @@ struct ScaledTcgen05 : Tcgen05 {
   }
 };
 
-// Scales from `at` on of up to 128 rows from `first` on, with zeros where there is none.
+// Stores scales, from `at` on, of up to 128 rows, from `first` on; missing scales become zeros.
 template <class Step, class S>
 __device__ void store_scales(unsigned char* to, const std::uint8_t* scales, std::int64_t stride,
                              std::int64_t first, std::int64_t rows, std::int64_t at,
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(kGroup)
     scaled(ScaledArguments given, const __grid_constant__ CUtensorMap map_a,
            const __grid_constant__ CUtensorMap map_b, ByTensor tensor) {
 #if defined(__CUDA_ARCH_FAMILY_SPECIFIC__)
-  constexpr MatrixElement kByte = MatrixElement::kE4m3;  // what is copied
+  constexpr MatrixElement kByte = MatrixElement::kE4m3;  // factors are copied as bytes
   extern __shared__ unsigned char memory[];
   const TensorMatmulArguments& p = given.factors;
   const Ring<S> ring(memory);

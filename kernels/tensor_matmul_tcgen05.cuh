@@ -1,12 +1,12 @@
-// tensor_matmul by tcgen05, the plain way. A block is four warps. C comes to tensor memory, where
-// the products of A and B are added to it; each warp has the lanes, which are rows of D, of its
-// quarter.
+// tensor_matmul by tcgen05, in its simple form. A block has four warps. C is copied to tensor
+// memory, and the products of A and B are added to it there. Each warp accesses the lanes of its
+// quarter, which are rows of D.
 //
-// There is one stage: it is filled, by tensor copies or by all threads, multiplied by one thread,
-// and filled again when every thread has waited for its products.
+// There is one stage. Tensor copies or all threads fill it, one thread multiplies it, and it is
+// filled again after every thread has waited for its products.
 //
-// A block takes every gridDim.x-th tile. A kernel is made of steps. Tcgen05 has them done right; a
-// known-bad kernel is another struct with one step of its own.
+// A block processes every gridDim.x-th tile. A kernel consists of steps. Tcgen05 has the correct
+// steps; a known-bad kernel is a struct that replaces one of them.
 #pragma once
 
 #include <cuda.h>
@@ -19,20 +19,20 @@
 
 namespace lockstep::kernels::by_tcgen05 {
 
-// The shape of a block's work: 128 rows of D, the cluster's kColumns columns, of whose B each block
-// of a pair has half.
+// The shape of a block's work: 128 rows of D, and the cluster's kColumns columns. Each block of a
+// pair holds half of the columns of B.
 template <int kColumns_, int kRowBytes_, int kStages_, int kBlocks_>
 struct Shape {
   static constexpr int kRows = kRowsOfMemory;
   static constexpr int kColumns = kColumns_;
   static constexpr int kColumnsHere = kColumns / kBlocks_;
   static constexpr int kRowBytes =
-      kRowBytes_;  // of a row of A or B, a stage; the span of the swizzle: 64 or 128
+      kRowBytes_;  // of a row of A or B, per stage; the span of the swizzle: 64 or 128
   static constexpr int kStages = kStages_;
-  static constexpr int kBlocks = kBlocks_;  // of a cluster
+  static constexpr int kBlocks = kBlocks_;  // blocks of a cluster
   static constexpr int kBytesOfA = kRows * kRowBytes, kBytesOfB = kColumnsHere * kRowBytes;
   static constexpr int kStageBytes = kBytesOfA + kBytesOfB;
-  // The stages, what aligns them, the barriers of each, and room for what else a kernel keeps.
+  // The stages, their alignment, the barriers of each, and room for other data of a kernel.
   static constexpr int kRoom = 112;
   static constexpr int kSharedBytes = kStages * kStageBytes + 1024 + 2 * 8 * kStages + kRoom;
   static constexpr CUtensorMapSwizzle kSwizzle =
@@ -40,9 +40,10 @@ struct Shape {
 };
 using Plain = Shape<64, 64, 1, 1>;
 
-// ---- Between global and tensor memory: a warp's quarter of a tile of D, a row a thread.
+// ---- Copies between global and tensor memory: a warp copies its quarter of a tile of D, one row
+// per thread.
 
-// C to the columns from `at` on, with zeros where there is no element.
+// Copies C to the columns from `at` on; missing elements become zeros.
 template <class Step, class S>
 __device__ void store_c(unsigned at, const TensorMatmulArguments& p, std::int64_t row,
                         std::int64_t column) {
@@ -68,7 +69,7 @@ __device__ void store_c(unsigned at, const TensorMatmulArguments& p, std::int64_
   Step::wait_for_stores();
 }
 
-// And the columns to D.
+// Copies the columns to D.
 template <class Step, class S>
 __device__ void load_d(unsigned at, const TensorMatmulArguments& p, std::int64_t row,
                        std::int64_t column) {
@@ -94,7 +95,7 @@ __device__ void load_d(unsigned at, const TensorMatmulArguments& p, std::int64_t
   }
 }
 
-// The products of a stage, by one thread.
+// Issues the products of a stage; executed by one thread.
 template <class Step, class S, MatrixElement kElement>
 __device__ void multiply_stage(unsigned d, unsigned a, unsigned b, bool first) {
   const std::uint64_t rows = Step::template descriptor<S::kRowBytes>(a),
@@ -103,15 +104,15 @@ __device__ void multiply_stage(unsigned d, unsigned a, unsigned b, bool first) {
       Step::template instruction<kElement>(S::kRows * S::kBlocks, S::kColumns);
 #pragma unroll
   for (int step = 0; step < S::kRowBytes / kStepBytes; ++step) {
-    // Along a swizzled row the start moves on by its bytes.
+    // Along a swizzled row, the start address advances by the bytes.
     Step::template multiply<S::kBlocks, kElement>(d, rows + step * kStepBytes / 16,
                                                   columns + step * kStepBytes / 16, kInstruction,
                                                   !first || step != 0 || Step::adds_to_c());
   }
 }
 
-// The first warp allocates tensor memory, and a thread initialises the stage's objects: it is full,
-// and its products are done. The address of the columns.
+// The first warp allocates tensor memory, and one thread initialises the stage's barriers for
+// "full" and "products done". Returns the address of the columns.
 template <class Step, class S, int kAllocated>
 __device__ unsigned begin_tiles(const Ring<S>& ring, const ByTensor& tensor) {
   const auto* const base = reinterpret_cast<const unsigned*>(ring.rest());
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(kGroup)
   const unsigned columns = begin_tiles<Step, S, S::kColumns>(ring, tensor),
                  own = columns + (Step::quarter(warp) * 32 << 16);
 
-  unsigned turn = 0;  // of the stage
+  unsigned turn = 0;  // uses of the stage so far
   for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
     const Tile tile = tile_of<S>(t, p, 0);
     const std::int64_t row = tile.row + Step::quarter(warp) * 32 + threadIdx.x % 32;
@@ -182,13 +183,13 @@ __global__ void __launch_bounds__(kGroup)
 
 // ---- Host.
 
-// Blocks of kGroup threads, as many as tensor memory has room for at once.
+// Launches blocks of kGroup threads, as many as tensor memory allows at once.
 template <class S, MatrixElement kElement, int kAllocated, class Arguments>
 cudaError_t launch_tiles(void (*function)(Arguments, CUtensorMap, CUtensorMap, ByTensor),
                          const TensorMatmulArguments& p, const Arguments& arguments,
                          cudaStream_t stream) {
-  // First: it makes the device's context current in a host thread that has none, without which no
-  // map is made.
+  // First, because it makes the device's context current in this host thread. Without a context, no
+  // map can be made.
   if (const cudaError_t e = cudaFuncSetAttribute(
           function, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
       e != cudaSuccess)
@@ -202,7 +203,7 @@ cudaError_t launch_tiles(void (*function)(Arguments, CUtensorMap, CUtensorMap, B
   if (const cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
       e != cudaSuccess)
     return e;
-  constexpr std::int64_t kBlocksAnSm = 512 / kAllocated;  // as tensor memory has columns
+  constexpr std::int64_t kBlocksAnSm = 512 / kAllocated;  // by columns of tensor memory
   cudaLaunchConfig_t config{};
   config.gridDim =
       dim3(static_cast<unsigned>(std::min(tiles_of_clusters<S>(p), sms * kBlocksAnSm)));

@@ -1,18 +1,19 @@
-// tensor_matmul by tcgen05, with a warp for each work, in one block or a pair of blocks.
+// tensor_matmul by tcgen05, with separate warps for each task, in one block or a pair of blocks.
 //
-// - Warps 0 to 3 bring C to tensor memory and D back. While a tile is multiplied they do that for
-//   its neighbours: there are two accumulators.
-// - Warps 4 to 7 fill a ring of stages: one elected thread by tensor copies, or all by stores.
+// - Warps 0 to 3 copy C to tensor memory and D back. There are two accumulators: while one tile is
+//   multiplied, these warps copy for its neighbours.
+// - Warps 4 to 7 fill a ring of stages: one elected thread by tensor copies, or all threads by
+//   stores.
 // - One thread of warp 8 multiplies.
-// - One thread of warp 9 asks for more work: a block that has not begun is cancelled
-//   (clusterlaunchcontrol), and its tiles are done here.
+// - One thread of warp 9 requests more work: it cancels a block that has not begun
+//   (clusterlaunchcontrol), and this block processes its tiles.
 //
-// The mbarriers: `full` and `empty` of each stage; `ready` of an accumulator, which has C, and
-// `done`, which has D; `answered` and `taken` of an answer about more work.
+// The mbarriers: `full` and `empty` of each stage; `ready` of an accumulator (C is in it) and
+// `done` (D is in it); `answered` and `taken` of a response to a request for work.
 //
 // A pair multiplies 256 rows of A by the columns of B. Each block holds half of the columns in its
-// shared memory. Block 0 multiplies, and asks for work, for both. Block 1 signals to block 0 that
-// its stages are full. The commits of products arrive in both blocks, at `empty` and `done`. Both
+// shared memory. Block 0 multiplies and requests work for both. Block 1 signals to block 0 that its
+// stages are full. The commits of products arrive in both blocks, at `empty` and `done`. Both
 // blocks arrive at `ready` and `taken` of block 0.
 #pragma once
 
@@ -24,9 +25,9 @@ using Ringed = Shape<64, 64, 3, 1>;
 using Paired = Shape<64, 64, 3, 2>;
 
 constexpr int kRoles = 10 * 32;               // threads
-constexpr std::int64_t kMostItems = 1 << 14;  // of work: blocks, or pairs, of a grid
+constexpr std::int64_t kMostItems = 1 << 14;  // of work: the blocks, or pairs, of a grid
 
-// What a block keeps behind its ring.
+// A block's data after its ring.
 template <class S>
 struct Places {
   unsigned rest;
@@ -41,7 +42,7 @@ struct Places {
   static_assert(S::kRoom >= 112);
 };
 
-// An arrival at a barrier of the cluster's first block.
+// Arrives at a barrier of the cluster's first block.
 template <class Step, class S>
 __device__ void arrive_at_first(unsigned barrier) {
   if constexpr (S::kBlocks == 1) {
@@ -51,7 +52,7 @@ __device__ void arrive_at_first(unsigned barrier) {
   }
 }
 
-// The next item of work that this thread reads in an answer, or -1.
+// Returns the next item of work that this thread reads in a response, or -1.
 template <class Step, class S>
 __device__ std::int64_t next_item(const Places<S>& at, unsigned round) {
   Step::wait_for_answer(at.answered(round), round / 2);
@@ -59,8 +60,8 @@ __device__ std::int64_t next_item(const Places<S>& at, unsigned round) {
   return first < 0 ? -1 : first / S::kBlocks;
 }
 
-// Visits the tiles of the block's own item and of those that it takes. Whole warps call it, or one
-// thread `alone`. One lane of a warp arrives at `taken`.
+// Visits the tiles of the block's own item, and of items from responses. Called by whole warps, or
+// by one thread with `alone`. One lane of a warp arrives at `taken`.
 template <class Step, class S, class Visit>
 __device__ void each_tile(const Places<S>& at, const TensorMatmulArguments& p, unsigned rank,
                           bool alone, Visit visit) {
@@ -70,7 +71,7 @@ __device__ void each_tile(const Places<S>& at, const TensorMatmulArguments& p, u
     for (std::int64_t t = item; t < tiles; t += items) visit(tile_of<S>(t, p, rank));
     item = next_item<Step, S>(at, round);
     if (item < 0) break;
-    // What follows is the next answer, by the asynchronous proxy.
+    // The asynchronous proxy writes the next response after this.
     Step::publish_stores();
     if (!alone) __syncwarp();
     if (alone || threadIdx.x % 32 == 0) arrive_at_first<Step, S>(at.taken(round));
@@ -205,7 +206,7 @@ __global__ void __launch_bounds__(kRoles)
     if (warp == 8) multiply_tiles<Step, S, kElement>(ring, at, p, rank, columns);
     if (warp == 9 && rank == 0) ask_for_work<Step, S>(at);
   }
-  // Lanes that wait for the block meanwhile would take turns with the one that works.
+  // Otherwise the lanes that wait for the block would alternate with the lane that works.
   __syncwarp();
   Step::fence_before();
   if constexpr (S::kBlocks == 1) {

@@ -1,15 +1,15 @@
-// tensor_matmul by wgmma. A block is one warpgroup that brings tiles of A and B to shared memory,
-// and one or two that multiply them: each has 64 rows of the block's tile of D in its registers.
-// Between them is a ring of stages with two mbarriers each: `full` completes when a stage's bytes
-// are there, `empty` when every warp that reads it is done.
+// tensor_matmul by wgmma. A block has one warpgroup that copies tiles of A and B to shared memory,
+// and one or two that multiply them. Each multiplying warpgroup holds 64 rows of the block's tile
+// of D in its registers. Between them is a ring of stages with two mbarriers each: `full` completes
+// when the stage's bytes have arrived, `empty` when every warp that reads it has finished.
 //
-// In a cluster of two blocks, which have the same columns of D, each brings half of the tile of B
-// to both; a stage is empty when the warps of both are done with it.
+// In a cluster of two blocks, which have the same columns of D, each block copies half of the tile
+// of B to both. A stage is empty when the warps of both blocks have finished with it.
 //
-// A block takes every gridDim.x-th tile; the ring goes on from one to the next.
+// A block processes every gridDim.x-th tile; the ring continues from one tile to the next.
 //
-// A kernel is made of steps. Wgmma has them done right; a known-bad kernel is another struct with
-// one step of its own.
+// A kernel consists of steps. Wgmma has the correct steps; a known-bad kernel is a struct that
+// replaces one of them.
 #pragma once
 
 #include <cuda.h>
@@ -30,14 +30,14 @@ struct Shape {
   static constexpr int kRows = 64 * kConsumers;   // of D
   static constexpr int kColumns = kColumns_;      // of D
   static constexpr int kRowBytes =
-      kRowBytes_;  // of a row of A or B, a stage; the span of the swizzle: 64 or 128
+      kRowBytes_;  // of a row of A or B, per stage; the span of the swizzle: 64 or 128
   static constexpr int kStages = kStages_;
-  static constexpr int kBlocks = kBlocks_;  // of a cluster
+  static constexpr int kBlocks = kBlocks_;  // blocks of a cluster
   static constexpr int kThreads = kGroup * (kConsumers + 1);
   static constexpr int kColumnsHere = kColumns;
   static constexpr int kBytesOfA = kRows * kRowBytes, kBytesOfB = kColumnsHere * kRowBytes;
   static constexpr int kStageBytes = kBytesOfA + kBytesOfB;
-  // The stages, what aligns them, and the barriers.
+  // The stages, their alignment, and the barriers.
   static constexpr int kSharedBytes = kStages * kStageBytes + 1024 + 2 * 8 * kStages;
   static constexpr int kBlocksAnSm = kConsumers == 1 ? 2 : 1;
   static constexpr CUtensorMapSwizzle kSwizzle =
@@ -50,7 +50,8 @@ using Wide = Shape<2, 256, 128, 4, 1>;
 // ---- The steps.
 
 struct Wgmma : AsyncSteps {
-  // The warpgroup that copies. It needs few registers, the others many; all four warps say so.
+  // The warpgroup that copies needs few registers, and the others need many; all four warps must
+  // execute the change.
   template <class S>
   __device__ static void give_registers() {
     if constexpr (S::kConsumers == 1) {
@@ -68,9 +69,9 @@ struct Wgmma : AsyncSteps {
     }
   }
 
-  // The warpgroups that multiply. A tile's rows, of kRowBytes, are swizzled over their whole
-  // length; the fields count in 16 bytes: where it is, nothing that counts for such rows, from
-  // eight rows to the next eight.
+  // The descriptor of a tile whose rows of kRowBytes are swizzled over their whole length; for the
+  // warpgroups that multiply. Its fields, in units of 16 bytes: the address, a field that such rows
+  // ignore, and the distance from eight rows to the next eight.
   template <int kRowBytes>
   __device__ static std::uint64_t descriptor(unsigned tile) {
     constexpr std::uint64_t kSpan = kRowBytes == 128 ? 1 : 2;
@@ -83,12 +84,12 @@ struct Wgmma : AsyncSteps {
   __device__ static void wait_for_group() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
   }
-  // Nothing is left under way from stage to stage: the other warpgroup multiplies meanwhile.
+  // No product is left in flight between stages: the other warpgroup multiplies meanwhile.
   __device__ static void wait_for_products() { wait_for_group<0>(); }
   __device__ static constexpr bool releases_before_the_wait() { return false; }
-  // Arrivals that make a stage empty, and whether this warp of a warpgroup makes one at that
-  // block's barrier: a warp has waited for itself alone, and in a cluster its stage is written by
-  // both blocks.
+  // The number of arrivals that make a stage empty, and whether this warp of a warpgroup arrives at
+  // that block's barrier. A warp has waited for itself alone, and in a cluster both blocks write
+  // its stage.
   template <class S>
   __device__ static constexpr unsigned releasing_warps() {
     return 4 * S::kConsumers * S::kBlocks;
@@ -98,8 +99,8 @@ struct Wgmma : AsyncSteps {
   }
 };
 
-// Visits a warpgroup's part of D in pairs of neighbours of a row: register, row and column of the
-// first.
+// Visits a warpgroup's part of D in pairs of adjacent elements of a row: register, row and column
+// of the first.
 template <int kRegisters, class Visit>
 __device__ __forceinline__ void each_pair(std::int64_t row, std::int64_t column, Visit visit) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x % kGroup / 32;
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
     Step::template give_registers<S>();
     const bool leads = threadIdx.x < 32 && Step::is_elected();
     if (leads || !tensor.a || !tensor.b) {
-      unsigned turn = 0;  // of the ring
+      unsigned turn = 0;  // uses of the ring so far
       for (std::int64_t t = first; t < tiles; t += clusters) {
         const Tile tile = tile_of<S>(t, p, rank);
         for (std::int64_t s = 0; s < stages_a_tile; ++s, ++turn) {
@@ -150,7 +151,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
         }
       }
     }
-    // Lanes that wait for the cluster meanwhile would take turns with the one that copies.
+    // Otherwise the lanes that wait for the cluster would alternate with the lane that copies.
     __syncwarp();
   } else {
     Step::template take_registers<S>();
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
         Step::fence();
 #pragma unroll
         for (int step = 0; step < S::kRowBytes / kStepBytes; ++step) {
-          // Along a swizzled row the start moves on by its bytes.
+          // Along a swizzled row, the start address advances by the bytes.
           multiply_async<kElement>(sum, a + step * kStepBytes / 16, b + step * kStepBytes / 16);
         }
         Step::commit();
@@ -224,8 +225,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
 
 template <class Step, class S, MatrixElement kElement>
 cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
-  // First: it makes the device's context current in a host thread that has none, without which no
-  // map is made.
+  // First, because it makes the device's context current in this host thread. Without a context, no
+  // map can be made.
   auto* const function = kernel<Step, S, kElement>;
   if (const cudaError_t e = cudaFuncSetAttribute(
           function, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
@@ -244,11 +245,11 @@ cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
   config.stream = stream;
   config.attrs = &cluster;
   config.numAttrs = S::kBlocks > 1 ? 1 : 0;
-  // As many as are there at once: of tiles in turn, who came later would have as many left when the
-  // others are done.
+  // As many blocks as can be resident. Tiles are assigned in turn, so blocks that start later would
+  // still have all their tiles left when the others finish.
   std::int64_t at_once = 0;
   if constexpr (S::kBlocks > 1) {
-    int clusters = 0;  // fewer than pairs of multiprocessors, by how these are grouped
+    int clusters = 0;  // fewer than half of the multiprocessors, depending on their grouping
     config.gridDim = dim3(S::kBlocks);
     if (const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, function, &config);
         e != cudaSuccess)

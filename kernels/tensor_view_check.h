@@ -1,4 +1,4 @@
-// How the launchers of tensor_matmul refuse matrices.
+// The argument checks for the matrices of tensor_matmul's launchers.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ void check_matrix(ArgumentCheck& check, const std::string& name, const TensorVie
   check.array(name, v.data, element_bytes);
 }
 
-// From the first element to the last; v is not empty.
+// The bytes from the first element to the last; v is not empty.
 template <class Data>
 std::uint64_t extent_of(const TensorView<Data>& v, int element_bytes) {
   return ((v.rows - 1) * v.stride + v.columns) * element_bytes;

@@ -1,6 +1,6 @@
-// wgmma.mma_async of the shapes and types that tensor_matmul uses: 64 x N elements of float from
-// factors in shared memory, N = 64 or 256, 32 bytes of each row along k. Compute capability 9.0
-// alone (compute_90a).
+// The wgmma.mma_async instructions of tensor_matmul: 64 x N elements of float from factors in
+// shared memory, N = 64 or 256, 32 bytes of each row along k. Compute capability 9.0 alone
+// (compute_90a).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lockstep::kernels::by_wgmma {
 
-// The registers of an accumulator in the text of an instruction.
+// The registers of an accumulator, as text of an instruction.
 #define LOCKSTEP_WGMMA_N64_REGISTERS                                                            \
   "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, " \
   "%20, "                                                                                       \
@@ -29,7 +29,7 @@ namespace lockstep::kernels::by_wgmma {
   "%97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, " \
   "%113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
 
-// The same as operands.
+// The registers as operands.
 #define LOCKSTEP_WGMMA_8(d, i)                                                                \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
@@ -37,8 +37,8 @@ namespace lockstep::kernels::by_wgmma {
   LOCKSTEP_WGMMA_8(d, i), LOCKSTEP_WGMMA_8(d, i + 8), LOCKSTEP_WGMMA_8(d, i + 16), \
       LOCKSTEP_WGMMA_8(d, i + 24)
 
-// shape and types: as in the instruction's name. transposes: what f16 and bf16 have behind the
-// signs, and fp8 has not.
+// shape and types: as in the instruction's name. transposes: the operands of f16 and bf16 after the
+// signs, which fp8 does not have.
 #define LOCKSTEP_WGMMA_N64(d, a, b, shape, types, transposes)                      \
   asm volatile("wgmma.mma_async.sync.aligned." shape ".f32." types                 \
                " " LOCKSTEP_WGMMA_N64_REGISTERS "%32, %33, 1, 1, 1" transposes ";" \
@@ -53,7 +53,7 @@ namespace lockstep::kernels::by_wgmma {
                : "l"(a), "l"(b)                                                               \
                : "memory")
 
-// d += A * B, under way until it is waited for. a and b are matrix descriptors.
+// d += A * B. Asynchronous until a wait. a and b are matrix descriptors.
 template <MatrixElement kElement>
 __device__ __forceinline__ void multiply_async(float (&d)[32], std::uint64_t a, std::uint64_t b) {
   if constexpr (kElement == MatrixElement::kF16) {
@@ -75,7 +75,7 @@ __device__ __forceinline__ void multiply_async(float (&d)[128], std::uint64_t a,
   }
 }
 
-// The compiler may not move what it does with these registers across this place.
+// Keeps the compiler from moving accesses to these registers across this point.
 template <int kCount>
 __device__ __forceinline__ void pin(float (&d)[kCount]) {
 #pragma unroll

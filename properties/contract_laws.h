@@ -1,10 +1,9 @@
 // Laws that follow from a launcher's contract (harness/property/contract.h) or from a case's
-// launch() alone. A family whose laws are
+// launch() alone. A family gets all of them if its laws are
 //
 //   return with_batteries<call_of, SmallCase>({law(...), law(...)});
 //
-// has all of them: call_of returns the Call, or the Calls, of a case, and SmallCase is of moderate
-// size.
+// call_of returns the Call, or the Calls, of a case; SmallCase is a case type of moderate size.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +23,8 @@
 
 namespace lockstep::properties {
 
-// A mistake in one argument is refused with cudaErrorInvalidValue and a sentence, and no array is
-// written. kCalls gives the Call, or the Calls, of a case.
+// A mistake in one argument must be refused with cudaErrorInvalidValue and a sentence, without a
+// write to an array. kCalls returns the Call, or the Calls, of a case.
 template <auto kCalls, class Case>
 auto refusal_law(std::string name, const LawOptions& options,
                  std::source_location where = std::source_location::current()) {
@@ -35,8 +34,8 @@ auto refusal_law(std::string name, const LawOptions& options,
       std::move(name), require_refusal<kCalls, Case, Implementation>, options, where);
 }
 
-// With any one of these sizes 0 the call is legal, arrays without elements may be null, and no
-// kernel is launched.
+// If any one of these sizes is 0, the call must be legal, arrays without elements may be null, and
+// no kernel may be launched.
 template <auto kCalls, auto... kSizes, class Case, class Implementation>
 void require_no_work(const Implementation& f, const Case& c) {
   for (const auto size : {kSizes...}) {
@@ -61,7 +60,7 @@ auto no_work_law(std::string name, const LawOptions& options,
                                    where);
 }
 
-// Case::launch() gives the same bits under 50 schedules; on silicon, in 50 runs.
+// Case::launch() must give the same bits under 50 schedules; on silicon, in 50 runs.
 template <class Case, class Implementation>
 void require_same_bits(const Implementation& f, const Case& c) {
   constexpr int kSchedules = 50;
@@ -74,16 +73,16 @@ void require_same_bits(const Implementation& f, const Case& c) {
   });
 }
 
-// A case with nothing in it.
+// A case without fields.
 struct NoFields {
   static void fields(NoFields&, FieldVisitor&) {}
 };
 
-// Whether a stride or an offset among the arguments says how far an array reaches: a call's spreads
-// (contract.h).
+// Whether a stride or an offset among the arguments decides how far an array extends: a call's
+// spreads (contract.h).
 enum class Arrays : std::uint8_t { kContiguous, kStrided };
 
-// What else a family's contracts say (contract.h). Each has a battery of its own.
+// Further statements of a family's contracts (contract.h). Each has its own battery.
 enum Says : unsigned {
   kSaysImmaterial = 1,  // call.immaterial
   kSaysLengths = 2,     // call.lengthens
@@ -96,8 +95,7 @@ template <auto kCalls, class Case>
 using JudgedBy = typename decltype(lockstep::detail::as_calls(
     kCalls(std::declval<const Case&>())))::value_type::Judged;
 
-// Calls that have nothing to do with the case, of number `i` of the family's launchers and of the
-// next.
+// Makes unrelated calls: of the family's launcher `i` and of the next launcher.
 template <auto kCalls, class Case, class Implementation>
 void call_another(const Implementation& f, const Case& unrelated, std::size_t i) {
   auto calls = lockstep::detail::as_calls(kCalls(unrelated));
@@ -109,7 +107,7 @@ void call_another(const Implementation& f, const Case& unrelated, std::size_t i)
   }
 }
 
-// kLaw for each of a case's calls; it is given the trial and another call.
+// Applies kLaw to each of a case's calls, with a trial and another call.
 template <auto kCalls, auto kLaw, class Case, class Implementation>
 void for_each_call(const Implementation& f, const Case& c) {
   const Case other = with_other_contents<kCalls>(c), unrelated = another_case(c);
@@ -140,13 +138,13 @@ void require_no_state_of(const Implementation& f, const Case& c) {
   }
 }
 
-// The same arrays with other arguments: one of the case's fields is another.
+// The same arrays with other arguments: one field of the case is changed.
 template <auto kCalls, class Case, class Implementation>
 void require_no_state_of_arguments_of(const Implementation& f, const Case& c) {
-  constexpr int kFields = 4;  // which ones follows from the case
+  constexpr int kFields = 4;  // the case determines which ones
   const auto calls = [](const Case& of) { return lockstep::detail::as_calls(kCalls(of)); };
   const std::vector<Case> redrawn = with_one_field_redrawn(c, kFields);
-  // Of each case one, which follows from it, meets the others in another host thread.
+  // One of these cases, determined by the case, is also called from another host thread.
   const std::size_t meets =
       seed_of_case(lockstep::detail::BoxedCase<Case>(c)) % std::max<std::size_t>(redrawn.size(), 1);
   for (std::size_t k = 0; k < redrawn.size(); ++k) {
@@ -167,15 +165,15 @@ void require_far_pieces_of(const Implementation& f, const Case& c) {
        first = lockstep::detail::as_calls(kCalls(c));
   const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(c));
   for (std::size_t i = 0; i < judged.size(); ++i) {
-    if (judged[i].spreads().empty()) continue;  // a single row, say
+    if (judged[i].spreads().empty()) continue;  // for example a single row
     first[i].allocate();
     Trial trial(judged[i].bind(f), first[i].bind(f), first[i].bind(f));
     require_far_pieces(trial, seed);
   }
 }
 
-// kLaw for each of a case's calls for whose contract kApplies; it is given the trial and a seed
-// that follows from the case.
+// Applies kLaw to each of a case's calls for which kApplies holds, with a trial and a seed that the
+// case determines.
 template <auto kCalls, auto kLaw, auto kApplies, class Case, class Implementation>
 void for_each_call_with_seed(const Implementation& f, const Case& c) {
   auto judged = lockstep::detail::as_calls(kCalls(c)),
@@ -194,11 +192,11 @@ inline bool has_immaterial_arguments(const Contract& contract) {
 }
 inline bool reports(const Contract& contract) { return !contract.reported().empty(); }
 
-// Few cases of a family are long enough for a grid of two blocks: of cases that follow from this
-// one, each of the family's launchers is judged in the first that has a call of it which is.
+// Few cases of a family are long enough for a grid of two blocks. Therefore this tries a sequence
+// of cases, which the case determines, and judges each launcher in the first case that is suitable.
 template <auto kCalls, class Case, class Implementation>
 void require_far_ends_of(const Implementation& f, const Case& c) {
-  require_capability({Capability::kSimulator});  // silicon would run all of the grid
+  require_capability({Capability::kSimulator});  // silicon would execute the whole grid
   constexpr int kDrawn = 200;
   std::set<std::string> left, judged;  // launchers
   Case at = c;
@@ -264,7 +262,7 @@ void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& 
 
 template <auto kCalls, class Case, class Implementation>
 void require_same_without_other_properties_of(const Implementation& f, const Case& c) {
-  require_capability({Capability::kSimulator});  // silicon is what it is
+  require_capability({Capability::kSimulator});  // silicon's properties cannot be changed
   const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(c));
   for (auto& call : lockstep::detail::as_calls(kCalls(c)))
     require_same_without_other_properties(call.bind(f), seed);
@@ -272,14 +270,13 @@ void require_same_without_other_properties_of(const Implementation& f, const Cas
 
 }  // namespace battery
 
-// Of a law (law.h) whose single case is a huge grid, or hundreds of launches or stages.
+// The cost of a law (law.h) whose single case is a huge grid, or hundreds of launches or stages.
 inline constexpr int kCostOfHugeWork = 1000;
 
-// Every law of the list, with as many cases each as this one is asked for, on arrays of another
-// device than the laws themselves: what a launcher prepares for one device, it must prepare for
-// each, on every path that a law takes. Laws whose single case is huge are left out: how large it
-// is prepares nothing. A counterexample is the law's name and its case: "MatchesItsReference: n=1
-// ...".
+// Runs every law of the list on arrays of another device, with at most as many cases as this law. A
+// launcher must prepare each device that it uses, on every path that a law uses. Omits laws with
+// one huge case: the size does not affect the preparation. A counterexample is the law's name and
+// its case: "MatchesItsReference: n=1 ...".
 template <class Implementation>
 Law<Implementation> second_device_law(std::string name, const Laws<Implementation>& laws,
                                       const LawOptions& options, std::source_location where) {
@@ -323,7 +320,7 @@ Law<Implementation> second_device_law(std::string name, const Laws<Implementatio
   return {std::move(name), options, std::move(judge), where};
 }
 
-// The laws of a family, and after them the batteries: what every launcher owes.
+// The laws of a family, followed by the batteries.
 template <auto kCalls, class Case, Arrays kArrays, unsigned kSays, class Implementation>
 Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_location where) {
   const LawOptions options = {.cases = 20, .cost = 20, .in_turns = true},

@@ -1,9 +1,8 @@
-// Arrays of the memory accesses that reach further than 31 or 32 bits count, at the cost of a small
-// one.
+// Memory accesses in arrays that extend past 31 or 32 bits, at the cost of a small array.
 //
-// Only the elements that the pattern asks for are there: the array begins so far below them, in
-// addresses that nobody touches, that their indices are what the case says. What a kernel computes
-// in too few bits is then an access outside, or an element that is not the right one.
+// Only the elements that the pattern accesses are backed by memory. The array begins far below
+// them, at addresses that are never accessed, so that they have the case's indices. If a kernel
+// computes an index in too few bits, it accesses an invalid address or a wrong element.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +12,16 @@
 namespace lockstep::properties {
 
 struct FarAccessCase : AccessCase {
-  std::int64_t beyond = 0;  // elements in front of those that are there
+  std::int64_t beyond = 0;  // elements in front of the backed ones
 
   static void fields(FarAccessCase& c, FieldVisitor& field);
   void normalise();
 };
 
-// A gather delivers every bit from indices of `beyond` and above; of a random pattern, one element.
+// A gather must copy every bit from indices of `beyond` and above; for a random pattern, one
+// element.
 void gathers_far_elements(const MemoryAccess& access, const FarAccessCase& c);
-// A scatter likewise; patterns that are none become consecutive.
+// The same for a scatter; patterns that a scatter lacks become consecutive.
 void scatters_to_far_elements(const MemoryAccess& access, const FarAccessCase& c);
 
 }  // namespace lockstep::properties

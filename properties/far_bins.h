@@ -1,8 +1,8 @@
-// A histogram of more bins than 31 or 32 bits count, at the cost of a few.
+// A histogram with more bins than 31 or 32 bits count, at the cost of a few.
 //
-// Only the bins in which something counts are there, in addresses as far apart as their numbers
-// say. The launcher fills all of them: of a launch that is captured, the fill is looked at and
-// taken out of the graph.
+// Only bins with counts are backed by memory, at addresses as far apart as their numbers require.
+// The launcher would fill all bins with zeros. Therefore the launch is captured, and the fill is
+// checked and removed from the graph.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct FarBinsCase {
   static void fields(FarBinsCase& c, FieldVisitor& field);
 };
 
-// The counts of the first bins, of those at the greatest int and of the last.
+// Checks the counts of the first bins, of the bins around the greatest int, and of the last bins.
 void counts_in_far_bins(const Histogram& histogram, const FarBinsCase& c);
 
 }  // namespace lockstep::properties

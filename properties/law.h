@@ -1,5 +1,5 @@
-// A law, apart from the implementation that it judges: what the tests of the real kernels and the
-// known-bad tests share. A family lists its laws once; tests/law_coverage.h makes each a test.
+// A law, independent of the implementation that it judges: used by the tests of the real kernels
+// and by the known-bad tests. A family lists its laws once; tests/law_coverage.h makes each a test.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@
 namespace lockstep::properties {
 
 struct LawOptions {
-  int cases = kDefaultCases;  // that the test of the real kernel generates
-  // Who judges many kernels gives a law a share of 1 / cost of the cases: about the launches that a
-  // case takes, more where few cases say it all.
+  int cases = kDefaultCases;  // cases in the test of the real kernel
+  // Tests that judge many kernels run 1 / cost of the law's cases. Set it to about the launches of
+  // a case, or higher if few cases suffice.
   int cost = 1;
-  bool in_turns = false;  // as of PropertyOptions: for laws of few cases
+  bool in_turns = false;  // as in PropertyOptions: for laws with few cases
 };
 
 template <class Implementation>
 struct Law {
   std::string name;
   LawOptions options;
-  // Runs the law on generated cases with this implementation. The seed comes from the name. Shrinks
-  // a case that breaks the law.
+  // Runs the law on generated cases of this implementation. The name determines the seed. Shrinks a
+  // failing case.
   std::function<PropertyResult(std::string_view, const Implementation&, const PropertyOptions&)>
       judge;
   std::source_location where;  // its entry in the family's list
@@ -38,7 +38,8 @@ struct Law {
 template <class Implementation>
 using Laws = std::vector<Law<Implementation>>;
 
-// `check` takes the implementation and a case: a function, so that the type of the case is known.
+// `check` takes the implementation and a case. It is a function, so that the case type can be
+// deduced.
 template <class Case, class Implementation>
 Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&),
                         const LawOptions& options = {},
@@ -53,7 +54,7 @@ Law<Implementation> law(std::string name, void (*check)(const Implementation&, c
   return {std::move(name), options, std::move(judge), where};
 }
 
-// What the simulated GPU counts while `run` runs; all 0 where nothing counts, on silicon.
+// The simulated GPU's counters for `run`; all 0 on silicon, which does not count.
 template <class Run>
 lockstepCounters counters_of(Run&& run) {
   lockstepCounters counters = {};

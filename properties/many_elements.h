@@ -1,10 +1,10 @@
-// Lines of more elements than 31 bits count, for the families that go along a line: on devices that
-// have the memory for them.
+// Lines of more elements than 31 bits count, for families that process a line; on devices with
+// enough memory.
 //
-// On silicon every element is computed. Inputs are 0 but for windows at both ends and about element
-// 2^31; results are compared there and in places between. The simulated GPU runs the first and the
-// last blocks of the grid alone (SampledBlocks), and only the windows at the ends have an input:
-// what these blocks leave there must be right, and they must leave something at either end.
+// On silicon every element is computed. Inputs are 0 except for windows at both ends and around
+// element 2^31. Results are compared there and at places between. The simulated GPU executes only
+// the first and the last blocks of the grid (SampledBlocks), and only the windows at the ends have
+// an input. These blocks must leave correct results, and must write elements at each end.
 #pragma once
 
 #include "kernels/staging.h"

@@ -1,5 +1,5 @@
-// The matrix product's laws. A law is a sentence about every case; it takes the implementation that
-// it judges, so that a broken or a rewritten kernel can stand in the place of the real one.
+// The matrix product's laws. A law is a statement about every case. It takes the implementation
+// under test as an argument, so that a broken or rewritten kernel can replace the real one.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace lockstep::properties {
 
-// Anything with the launcher's signature and its contract (kernels/matmul.h).
+// A function with the launcher's signature and contract (kernels/matmul.h).
 using Matmul = std::function<decltype(kernels::matmul)>;
 
-// In the order in which a mutant meets them.
+// In the order in which mutants are judged.
 Laws<Matmul> matmul_laws();
-// With all sides 2,048, rows far apart, and more rows than a grid of large tiles covers.
+// With all sides 2,048, with rows far apart, and with more rows than a grid of large tiles covers.
 Laws<Matmul> huge_matmul_laws();
 
 }  // namespace lockstep::properties

@@ -1,5 +1,4 @@
-// The roundings of kernels/matmul.h, their neighbours, and operands on which
-// their results differ.
+// The roundings of kernels/matmul.h, their neighbours, and operands on which their results differ.
 #pragma once
 
 #include <array>
@@ -8,7 +7,8 @@
 
 namespace lockstep::properties {
 
-// A row of A and a column of B: more than one tile of every variant, and no whole number of them.
+// The terms of a row of A and a column of B: more than one tile of every variant, and no multiple
+// of a tile.
 inline constexpr int kMatmulTerms = 67;
 struct MatmulTerms {
   std::array<float, kMatmulTerms> a{}, b{};
@@ -17,7 +17,7 @@ struct MatmulTerms {
 using MatmulRoundings = RoundingSearch<MatmulTerms, float>;
 const MatmulRoundings& matmul_roundings();
 
-// Terms of like size, in which every rounding can show; some of them subnormal, some 0.
+// Terms of similar size, on which every rounding can matter; some are subnormal, some 0.
 MatmulTerms any_matmul_terms(Bits& bits);
 
 }  // namespace lockstep::properties

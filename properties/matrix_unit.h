@@ -1,5 +1,5 @@
-// The laws of the matrix units: what any of them owes, and that what was measured of one says what
-// it gives.
+// The laws of the matrix units: for every unit, and that a unit's measured parameters predict its
+// results.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@
 
 namespace lockstep::properties {
 
-struct Measured;  // what was found out about one form
+struct Measured;  // the measurement of one form
 
-// Instruction forms that come with the same capability.
+// Instruction forms with the same required capability.
 struct MatrixForms {
   Requirement needs;
   std::vector<kernels::MatrixForm> forms;
-  // By the name of the form: measured once, and asked for by several laws.
+  // Key: the form's name. Each form is measured once, for several laws.
   std::shared_ptr<std::vector<std::pair<std::string, std::shared_ptr<const Measured>>>> measured;
 };
 MatrixForms matrix_forms(const Requirement& needs, std::vector<kernels::MatrixForm> forms);
 
-// Those of `forms` that came with a compute capability, ten times it.
+// Those of `forms` that need this compute capability, times ten.
 std::vector<kernels::MatrixForm> forms_since(int capability,
                                              const std::vector<kernels::MatrixForm>& forms);
 

@@ -1,4 +1,4 @@
-// What multiply_tiles owes as every launcher does, whatever a form computes: the contract of
+// The laws of multiply_tiles as a launcher, whatever a form computes: the contract of
 // kernels/matrix_unit.h as data, and the batteries that follow from it.
 #pragma once
 
@@ -7,12 +7,12 @@
 
 namespace lockstep::properties {
 
-// As one value, so that another launcher can stand in its place.
+// The launcher as a value, so that another can replace it.
 struct MatrixUnitLaunchers {
   decltype(kernels::multiply_tiles)* multiply = kernels::multiply_tiles;
 };
 
-// Of the forms that the device has.
+// For the forms that the device supports.
 Laws<MatrixUnitLaunchers> matrix_unit_launch_laws();
 
 }  // namespace lockstep::properties

@@ -1,6 +1,6 @@
-// The memory accesses' cases and laws. A law is a sentence about every case; it takes the
-// implementations that it judges, so that a broken or a rewritten kernel can stand in the place of
-// a real one.
+// The memory accesses' cases and laws. A law is a statement about every case. It takes the
+// implementations under test as an argument, so that a broken or rewritten kernel can replace a
+// real one.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace lockstep::properties {
 
-// Anything with the launchers' signatures and their contracts (kernels/memory_access.h).
+// Functions with the launchers' signatures and contracts (kernels/memory_access.h).
 using MemoryAccess = kernels::MemoryAccessLaunchers;
 
 struct AccessCase {
   std::int64_t n = 0;
-  int bytes = 4;  // an element
+  int bytes = 4;  // of an element
   kernels::LoadPath path = kernels::LoadPath::kDefault;
   kernels::PatternKind kind = kernels::PatternKind::kConsecutive;
   int offset = 0;
@@ -33,41 +33,41 @@ struct AccessCase {
   std::uint64_t seed = 0;
 
   static void fields(AccessCase& c, FieldVisitor& field);
-  // Permutations get an odd factor and strides a small one, and what lies in constant memory fits
-  // it.
+  // Permutations get an odd factor and strides a small one; data in constant memory is cut to its
+  // size.
   void normalise();
 
   kernels::AccessPattern pattern() const {
     return {.kind = kind, .offset = offset, .factor = factor, .lanes = lanes};
   }
   bool takes_part(std::int64_t t) const { return t % 32 < lanes; }
-  // Where thread t goes, and how many elements the array must have for all of them.
+  // The index of thread t, and the number of elements that the array needs for all threads.
   std::int64_t index(std::int64_t t) const;
   std::int64_t reach() const;
-  // Bytes of `count` elements.
+  // The bytes of `count` elements.
   std::vector<std::uint8_t> bytes_of(std::int64_t count) const;
-  // Thread t is thread t % block of block t / block; element t of an array that is accessed
-  // consecutively belongs to it.
+  // Thread t is thread t % block of block t / block. With a consecutive pattern, element t belongs
+  // to it.
   WhereIs where() const;
 
  protected:
   static void fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most);
 };
 
-// What the model expects of the global loads and stores of a launch, and what the simulated GPU
-// counted.
+// The transactions of a launch's global loads and stores: expected by the model, and counted by the
+// simulated GPU.
 struct TransactionCount {
   reference::Transactions model, counted;  // counted has no wanted_bytes
 };
 
-// The loads of a gather, by the case's path and by each of several, and the stores of a scatter;
-// inside a running case, on the simulated GPU.
+// The loads of a gather, by the case's path or by each of several paths, and the stores of a
+// scatter. Call inside a running case, on the simulated GPU.
 TransactionCount count_gather_loads(const MemoryAccess& access, const AccessCase& c);
 std::vector<TransactionCount> count_gather_loads(const MemoryAccess& access, const AccessCase& c,
                                                  const std::vector<kernels::LoadPath>& paths);
 TransactionCount count_scatter_stores(const MemoryAccess& access, const AccessCase& c);
 
-// In the order in which a mutant meets them.
+// In the order in which mutants are judged.
 Laws<MemoryAccess> memory_access_laws();
 
 }  // namespace lockstep::properties

@@ -1,4 +1,4 @@
-// Laws that apply to devices with a capability alone.
+// Laws that apply only to devices with a capability.
 #pragma once
 
 #include <string_view>

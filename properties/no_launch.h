@@ -1,4 +1,4 @@
-// "No work launches no kernel", as a law that silicon can check too.
+// "No work launches no kernel", as a law that can be checked on silicon too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,11 +9,11 @@
 
 namespace lockstep::properties {
 
-// Runs `run` on a stream that is being captured: what it hands the stream becomes a graph instead
-// of work. Requires that the graph has no kernel and, on the simulated GPU, which counts them, that
-// none was launched on another stream either. Copies and memsets of the graph are then done.
+// Calls `run` with a stream that is being captured, so that its operations become a graph. Requires
+// that the graph has no kernel and, by the simulated GPU's counters, that no kernel was launched on
+// another stream. Then executes the graph's copies and memsets.
 //
-// `run` must not wait for the device: a stream that is captured cannot be waited for.
+// `run` must not wait for the device: a capturing stream cannot be synchronised.
 void require_no_launch(const std::function<void(cudaStream_t)>& run);
 
 }  // namespace lockstep::properties

@@ -1,5 +1,5 @@
-// The roundings of kernels/ray_tracer.h, their neighbours, and pixels where their
-// results differ.
+// The roundings of kernels/ray_tracer.h, their neighbours, and pixels on which their results
+// differ.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lockstep::properties {
 
-// One pixel of an image, and what is seen there.
+// One pixel of an image, and the spheres seen there.
 struct PixelOfScene {
   int width = 1, height = 1, px = 0, py = 0;
   std::vector<kernels::Sphere> spheres;
@@ -18,14 +18,14 @@ struct PixelOfScene {
 
 using RayTracerRoundings = RoundingSearch<PixelOfScene, std::uint32_t>;
 
-// The stated chain is the reference's, and so another's handwriting than the neighbours'.
+// The stated chain is the reference's, so it is independent of the neighbours' code.
 const RayTracerRoundings& ray_tracer_roundings();
 
-// A pixel where one rounding decides: whether a sphere is hit, which of two is higher, or what a
-// level is rounded to.
+// A pixel at which one rounding matters: whether a sphere is hit, which of two is higher, or how a
+// level is rounded.
 PixelOfScene pixel_on_the_edge(Bits& bits);
 
-// The spheres as a reference takes them.
+// The pixel's value by the reference's declared chain.
 std::uint32_t declared_pixel(const PixelOfScene& p);
 
 }  // namespace lockstep::properties

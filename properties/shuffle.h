@@ -1,5 +1,5 @@
-// The warp exchanges' laws. A law is a sentence about every case; it takes the implementations that
-// it judges, so that a broken or a rewritten kernel can stand in the place of a real one.
+// The warp exchanges' laws. A law is a statement about every case. It takes the implementations
+// under test as an argument, so that a broken or rewritten kernel can replace a real one.
 #pragma once
 
 #include "kernels/shuffle.h"
@@ -7,10 +7,10 @@
 
 namespace lockstep::properties {
 
-// Anything with the launchers' signatures and their contracts (kernels/shuffle.h).
+// Functions with the launchers' signatures and contracts (kernels/shuffle.h).
 using Shuffle = kernels::ShuffleLaunchers;
 
-// In the order in which a mutant meets them.
+// In the order in which mutants are judged.
 Laws<Shuffle> shuffle_laws();
 
 }  // namespace lockstep::properties

@@ -1,5 +1,5 @@
-// The roundings of the sums in kernels/shuffle.h, their neighbours, and segments on
-// which their results differ. For float, double and Half.
+// The roundings of the sums in kernels/shuffle.h, their neighbours, and segments on which their
+// results differ. For float, double and Half.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,8 @@ float device_sum(float a, float b);
 double device_sum(double a, double b);
 Half device_sum(Half a, Half b);
 
-// A segment, of 4 lanes or more; the result is that of its first lane, of a scan that of its last.
+// A segment of at least 4 lanes. The result is that of its first lane; for a scan, of its last
+// lane.
 template <class T>
 using SegmentRoundings = RoundingSearch<std::vector<T>, T>;
 
@@ -23,7 +24,7 @@ using SegmentRoundings = RoundingSearch<std::vector<T>, T>;
 template <class T>
 const SegmentRoundings<T>& segment_roundings(reference::SegmentSum kind);
 
-// Terms of like size, in which every rounding can show; some of them subnormal.
+// Terms of similar size, on which every rounding can matter; some are subnormal.
 template <class T>
 std::vector<T> any_segment(int width, Bits& bits);
 

@@ -1,5 +1,5 @@
-// Scenes of what random spheres never are: rays that touch, equal heights, and special values in
-// every field.
+// Scenes that random spheres do not produce: rays that touch spheres, equal heights, and special
+// values in every field.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace lockstep::properties {
 
 enum class SpecialScene : std::uint8_t {
   kSpecial,  // one or two fields of each sphere are special values, or near a constant of the chain
-  kRims,     // at some pixel distance^2 equals radius^2, or is one ulp away
+  kRims,     // at some pixel, distance^2 equals radius^2 or is one ulp off
   kTies,     // spheres of equal height at many pixels, in different colours
-  kLevels,   // channels halfway between two levels, or an ulp away, at some pixel
+  kLevels,   // channels halfway between two levels, or an ulp off, at some pixel
   kTiny,     // spheres so small that squares of lengths are subnormal
 };
 
@@ -22,7 +22,7 @@ enum class SpecialScene : std::uint8_t {
 std::vector<kernels::Sphere> special_spheres(SpecialScene scene, int count, int width, int height,
                                              std::uint64_t seed);
 
-// `value` moved by up to two ulps, either way.
+// `value`, changed by up to two ulps.
 float nudged(float value, Bits& bits);
 
 }  // namespace lockstep::properties

@@ -1,5 +1,5 @@
-// The stencil's cases and laws. A law is a sentence about every case; it takes the implementation
-// that it judges, so that a broken or a rewritten kernel can stand in the place of the real one.
+// The stencil's cases and laws. A law is a statement about every case. It takes the implementation
+// under test as an argument, so that a broken or rewritten kernel can replace the real one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace lockstep::properties {
 
-// Anything with the launcher's signature and its contract (kernels/stencil.h).
+// A function with the launcher's signature and contract (kernels/stencil.h).
 using Stencil = std::function<decltype(kernels::stencil_1d)>;
 
 struct StencilCase {
@@ -33,12 +33,13 @@ struct StencilCase {
   static void fields(StencilCase& c, FieldVisitor& field);
   void normalise();
 
-  // Everything on the host: x with its halo where the boundary is padded, and the coefficients,
-  // c[0] a NaN or a huge number that nothing may use.
+  // The data on the host: x, with its halo if the boundary is padded, and the coefficients. c[0] is
+  // a NaN or a huge number, which must not be used.
   std::vector<float> x() const;
   kernels::StencilCoefficients c() const;
 
-  // Launches the implementation on device memory under the case's contract. `x` as x() gives it.
+  // Launches the implementation on device memory under the case's contract. `x` has the form of
+  // x().
   DeviceArray<float> launch(const Stencil& stencil, std::span<const float> x,
                             const kernels::StencilCoefficients& c) const;
   DeviceArray<float> launch(const Stencil& stencil) const { return launch(stencil, x(), c()); }
@@ -67,48 +68,48 @@ struct ExactStencilCase : StencilCase {
   static void fields(ExactStencilCase& c, FieldVisitor& field);
 };
 
-// Exact values, and the numbers of a * x + b * z.
+// Exact values, and the factors of a * x + b * z.
 struct LinearStencilCase : ExactStencilCase {
   int a = 1, b = 1;
   static void fields(LinearStencilCase& c, FieldVisitor& field);
 };
 
-// Values far from overflow and underflow, and a power of two to scale them by.
+// Values far from overflow and underflow, and the exponent of a power of two that scales them.
 struct ScaledStencilCase : StencilCase {
   int exponent = 0;
   static void fields(ScaledStencilCase& c, FieldVisitor& field);
 };
 
-// A signal that is constant; the constant is the first of `values`.
+// A constant signal; the constant is the first of `values`.
 struct ConstantStencilCase : StencilCase {
   static void fields(ConstantStencilCase& c, FieldVisitor& field);
 };
 
-// A signal, and by how many elements it is shifted.
+// A signal, and the number of elements by which it is shifted.
 struct ShiftedStencilCase : StencilCase {
   int shift = 1;
   static void fields(ShiftedStencilCase& c, FieldVisitor& field);
 };
 
-// Samples of a random polynomial, halo included; `values` gives its coefficients.
+// Samples of a random polynomial, including the halo; `values` defines its coefficients.
 struct PolynomialStencilCase : StencilCase {
   int degree = 0;
   static void fields(PolynomialStencilCase& c, FieldVisitor& field);
   void normalise();
 };
 
-// A case of moderate size, since it runs once a schedule.
+// A case of moderate size, because it runs once per schedule.
 struct ScheduledStencilCase : StencilCase {
   static void fields(ScheduledStencilCase& c, FieldVisitor& field);
 };
 
-// What the launcher is called with, and its contract.
+// The launcher's call for the case, with its contract.
 Call<Stencil> stencil_call(const StencilCase& c);
-// The same with other contents of x, as many as c.x() gives.
+// The same with other contents of x, of the length of c.x().
 Call<Stencil> stencil_call_with(const StencilCase& c, std::function<std::vector<float>()> contents,
                                 const kernels::StencilCoefficients& coefficients);
 
-// In the order in which a mutant meets them.
+// In the order in which mutants are judged.
 Laws<Stencil> stencil_laws();
 
 }  // namespace lockstep::properties

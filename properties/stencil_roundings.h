@@ -1,5 +1,4 @@
-// The roundings of kernels/stencil.h, their neighbours, and signals on which
-// their results differ.
+// The roundings of kernels/stencil.h, their neighbours, and signals on which their results differ.
 #pragma once
 
 #include <array>
@@ -9,7 +8,7 @@
 
 namespace lockstep::properties {
 
-// All that one element depends on: x[i - 4] ... x[i + 4], and the coefficients.
+// The inputs of one element: x[i - 4] ... x[i + 4], and the coefficients.
 struct StencilTerms {
   std::array<float, 2 * kernels::kStencilRadius + 1> x{};
   kernels::StencilCoefficients c{};
@@ -18,7 +17,7 @@ struct StencilTerms {
 using StencilRoundings = RoundingSearch<StencilTerms, float>;
 const StencilRoundings& stencil_roundings();
 
-// Terms of like size, in which every rounding can show; some of them subnormal, some 0.
+// Terms of similar size, on which every rounding can matter; some are subnormal, some 0.
 StencilTerms any_stencil_terms(Bits& bits);
 
 }  // namespace lockstep::properties

@@ -1,4 +1,4 @@
-// Streams, captures and graphs of a case, released however it ends.
+// Streams, captures and graphs of a case, which are released however the case ends.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@
 
 namespace lockstep::properties {
 
-// One that does not wait for the default stream.
+// A stream that does not synchronise with the default stream.
 class Stream {
  public:
   Stream();
@@ -28,43 +28,43 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// Of a kernel in a graph.
+// The grid of a kernel node.
 struct LaunchedGrid {
   const void* kernel = nullptr;
   std::int64_t blocks = 0, threads = 0,
-               cluster = 1;  // of the grid, of a block; blocks of a cluster
+               cluster = 1;  // blocks of the grid, threads of a block, blocks of a cluster
 };
 
-// Of a fill in a graph.
+// A memset node.
 struct Fill {
   const void* at;
   std::uint64_t bytes;
   unsigned value;
 };
 
-// What a launch became on a stream that was being captured.
+// A launch on a capturing stream, as a graph.
 class Captured {
  public:
-  // Captures what `launch` hands the stream. In `mode` relaxed it may also do what needs no stream,
-  // such as allocate.
+  // Captures the work that `launch` enqueues. In relaxed `mode`, `launch` may also call functions
+  // that use no stream, such as allocations.
   Captured(const Stream& stream, cudaStreamCaptureMode mode,
            const std::function<Answer(cudaStream_t)>& launch);
   ~Captured();
   Captured(const Captured&) = delete;
   Captured& operator=(const Captured&) = delete;
 
-  // The launcher's answer, and whether the capture came to a graph.
+  // The launcher's result, and whether the capture produced a graph.
   const Answer& answer() const { return answer_; }
   bool is_graph() const { return graph_ != nullptr; }
-  // The operations requested of the simulated GPU meanwhile.
+  // The operations requested of the simulated GPU during the capture.
   const std::vector<lockstepOperation>& operations() const { return operations_; }
   std::size_t nodes() const;
-  // Those that are kernels.
+  // The number of kernel nodes.
   std::size_t kernels() const;
   std::vector<LaunchedGrid> grids() const;
-  // The fills are no longer part of the graph's work. Before replay().
+  // Removes the memset nodes from the graph and returns them. Call before replay().
   std::vector<Fill> take_fills_out();
-  // Does the graph's work in the stream.
+  // Executes the graph in the stream.
   void replay(const Stream& stream);
 
  private:
@@ -77,9 +77,8 @@ class Captured {
   cudaGraphExec_t exec_ = nullptr;
 };
 
-// Holds up a stream of silicon until it is opened: what comes after it in that stream waits, and
-// nothing else does. On the simulated GPU, where every call has happened when it returns, it does
-// nothing.
+// Blocks a stream on silicon until it is opened: later work of that stream waits, other streams do
+// not. On the simulated GPU it does nothing, because every call completes before it returns.
 class Gate {
  public:
   explicit Gate(const Stream& stream);
@@ -87,7 +86,7 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
   void open() { open_ = true; }
-  // Nobody opened it in time: who should have was waiting for the stream.
+  // Opened by a timeout, because the thread that should open it was waiting for the stream.
   bool was_forced() const { return forced_; }
 
  private:

@@ -1,5 +1,5 @@
-// The tensor copies' laws. A law is a sentence about every case; it takes the implementations that
-// it judges, so that a broken or a rewritten kernel can stand in the place of a real one.
+// The tensor copies' laws. A law is a statement about every case. It takes the implementations
+// under test as an argument, so that a broken or rewritten kernel can replace a real one.
 #pragma once
 
 #include "kernels/tensor_copy.h"
@@ -7,10 +7,10 @@
 
 namespace lockstep::properties {
 
-// Anything with the launchers' signatures and their contracts (kernels/tensor_copy.h).
+// Functions with the launchers' signatures and contracts (kernels/tensor_copy.h).
 using TensorCopy = kernels::TensorCopyLaunchers;
 
-// In the order in which a mutant meets them. Each needs Capability::kTensorCopies.
+// In the order in which mutants are judged. Each law requires Capability::kTensorCopies.
 Laws<TensorCopy> tensor_copy_laws();
 
 }  // namespace lockstep::properties

@@ -1,4 +1,4 @@
-// What the tensor copies' launchers are called with, and their contracts.
+// The calls of the tensor copies' launchers for a case, with their contracts.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace lockstep::properties {
 
 struct CopyContents {
-  std::function<ByteList()> tensor, images;  // what the launcher reads
+  std::function<ByteList()> tensor, images;  // the launcher's inputs
   CopyPlaces at;
 };
 
@@ -19,16 +19,16 @@ Call<TensorCopy> multicast_call(const TensorCopyCase& c, const CopyContents& con
 Call<TensorCopy> store_call(const TensorCopyCase& c, const CopyContents& contents);
 Call<TensorCopy> reduce_call(const TensorCopyCase& c, const CopyContents& contents);
 
-// `count` of them; small: integers whose sums are exact.
+// `count` images; small: integers with exact sums.
 ByteList images_of(const TensorCopyCase& c, std::int64_t count, bool small);
-// Of the case's own places.
+// With the case's own places.
 CopyContents load_contents(const TensorCopyCase& c);
 CopyContents store_contents(const TensorCopyCase& c, bool small = false);
 
-// All launchers that take the case: loads alone go beyond the tensor by columns, and not every tile
-// can be reduced.
+// The calls of all launchers that accept the case. Only loads may go beyond the tensor by columns,
+// and not every tile can be reduced.
 Calls<TensorCopy> calls_of(const SmallTensorCopyCase& drawn);
-// Those that know im2col, of larger cases.
+// The calls of the launchers that support im2col, for larger cases.
 Calls<TensorCopy> column_calls_of(const TensorStoreCase& drawn);
 
 }  // namespace lockstep::properties

@@ -1,4 +1,4 @@
-// Cases of tensor_copy: a tensor's shape, what is copied of it, and the values.
+// Cases of tensor_copy: a tensor's shape, the copied boxes, and the values.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ using reference::Coordinates;
 using reference::TensorBox;
 
 using ByteList = std::vector<unsigned char>;
-using CopyPlaces = std::vector<std::int32_t>;  // five coordinates a copy
+using CopyPlaces = std::vector<std::int32_t>;  // five coordinates per copy
 
-enum TensorStream : std::uint64_t { kTensor, kImages };  // of make_values(): one an array
+enum TensorStream : std::uint64_t { kTensor, kImages };  // for make_values(): one per array
 
 constexpr std::int64_t kPiece = 16;
 
@@ -37,11 +37,11 @@ bool is_wide(TensorElement e);
 // Copies of a tensor's boxes, or of columns of its pixels.
 struct TensorCopyCase {
   TensorShape shape;
-  int pieces = 1;            // 16 bytes each: the width of the box
+  int pieces = 1;            // the width of the box, in units of 16 bytes
   int width = 1;             // of the tensor, in elements (slices)
-  int pad = 0;               // pieces between its rows
+  int pad = 0;               // units of 16 bytes between its rows
   int count = 1;             // copies
-  std::uint64_t places = 0;  // seed of where
+  std::uint64_t places = 0;  // seed of the places
   int cluster = 2;           // of a multicast
   TensorReduction reduction = TensorReduction::kAdd;
   int tensor_offset = 0, at_offset = 0,
@@ -51,17 +51,17 @@ struct TensorCopyCase {
 
   static void fields(TensorCopyCase& c, FieldVisitor& field) { fields_of(c, field); }
   static void fields_of(TensorCopyCase& c, FieldVisitor& field);
-  // A legal shape of what was drawn.
+  // Changes the drawn shape to a legal one.
   void normalise();
 
   std::int64_t grain() const { return shape.interleave == TensorInterleave::k32 ? 32 : kPiece; }
-  // What the innermost coordinate is a multiple of.
+  // The innermost coordinate is a multiple of this.
   std::int64_t coordinate_grain() const {
     return shape.interleave != TensorInterleave::kNone
                ? 1
                : std::max<std::int64_t>(kPiece / bytes_of(shape.element), 1);
   }
-  // How far the box goes in a dimension.
+  // The extent of the box in a dimension.
   std::int64_t reach(int d) const {
     if (shape.im2col) return d == 0 ? shape.channels : 1;
     return shape.interleave != TensorInterleave::kNone && d == shape.rank - 2 ? 1 : shape.box[d];
@@ -74,7 +74,7 @@ struct TensorCopyCase {
   ByteList tensor() const { return values_for(reference::memory_bytes(box()), kTensor, false); }
 };
 
-// Tiles, for what there is not with im2col, or where a corner may not go beyond the tensor.
+// Tiles: for functions without im2col, and for boxes that must not go beyond the tensor.
 struct TensorTileCase : TensorCopyCase {
   static void fields(TensorTileCase& c, FieldVisitor& field) { fields_of(c, field); }
   void normalise() {
@@ -83,7 +83,7 @@ struct TensorTileCase : TensorCopyCase {
   }
 };
 
-// A reduction that there is.
+// A supported reduction.
 struct TensorReduceCase : TensorTileCase {
   static void fields(TensorReduceCase& c, FieldVisitor& field) { fields_of(c, field); }
   void normalise() {
@@ -97,7 +97,7 @@ struct TensorReduceCase : TensorTileCase {
   }
 };
 
-// One of moderate size, since it is launched again and again, or not at all: tiles and columns.
+// A case of moderate size, which is launched repeatedly, or not at all: tiles and columns.
 template <class Case>
 struct SmallCaseOf : Case {
   static void fields(SmallCaseOf& c, FieldVisitor& field) { Case::fields_of(c, field); }
@@ -113,7 +113,7 @@ struct SmallCaseOf : Case {
 using SmallTensorCopyCase = SmallCaseOf<TensorCopyCase>;
 using SmallTensorReduceCase = SmallCaseOf<TensorReduceCase>;
 
-// One that every launcher takes: a box of pixels that may be stored through.
+// A case for every launcher: a box of pixels that stores may use.
 struct TensorStoreCase : TensorCopyCase {
   static void fields(TensorStoreCase& c, FieldVisitor& field) { fields_of(c, field); }
   void normalise() {

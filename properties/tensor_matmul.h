@@ -1,9 +1,9 @@
-// The laws of the product on matrix units. A law is a sentence about every case; it takes the
-// implementation that it judges, so that a broken or a rewritten kernel can stand in the place of
-// the real one.
+// The laws of the product on matrix units. A law is a statement about every case. It takes the
+// implementation under test as an argument, so that a broken or rewritten kernel can replace the
+// real one.
 //
-// The same laws for each way to a matrix unit, a list each, because a device may have one and lack
-// the other.
+// The laws are the same for each instruction set of matrix units. Each has a separate list, because
+// a device may support one and not the other.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@
 
 namespace lockstep::properties {
 
-// Anything with the launcher's signature and its contract (kernels/tensor_matmul.h).
+// A function with the launcher's signature and contract (kernels/tensor_matmul.h).
 using TensorMatmul = std::function<decltype(kernels::tensor_matmul)>;
 
-// Which paths there are, on whatever device.
+// Which paths exist, on any device.
 Laws<TensorMatmul> tensor_matmul_path_laws();
 
-// In the order in which a mutant meets them.
+// In the order in which mutants are judged.
 Laws<TensorMatmul> tensor_matmul_wmma_laws();  // f16
 Laws<TensorMatmul> tensor_matmul_mma_laws();   // f16, bf16, tf32, f64, s8; compute capability 8.0
 Laws<TensorMatmul> tensor_matmul_fp8_laws();   // e4m3 by mma; compute capability 8.9

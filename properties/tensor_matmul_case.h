@@ -1,5 +1,5 @@
-// Cases of tensor_matmul: shapes, layout and values of a product, and how the implementation is
-// called with it.
+// Cases of tensor_matmul: shapes, layout and values of a product, and the call of the
+// implementation.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace lockstep::properties {
 using kernels::MatrixElement;
 using kernels::TensorMatmulPath;
 
-// Elements of any type, as bits: dense, row by row.
+// Elements of any type as bits: dense, row by row.
 using Elements = std::vector<std::uint64_t>;
 
 int bytes_of(MatrixElement element);
-// Of C and D: 4 or 8.
+// Bytes of an element of C and D: 4 or 8.
 int result_bytes_of(MatrixElement element);
 reference::Factor factor_of(MatrixElement element);
 
-// Bits of a small number that the type has exactly, of a factor and of an element of C.
+// The bits of a small number that the type represents exactly: of a factor, and of an element of C.
 std::uint64_t bits_of(MatrixElement element, double value);
 std::uint64_t result_bits_of(MatrixElement element, double value);
-// And back.
+// The inverse of result_bits_of().
 double result_of(MatrixElement element, std::uint64_t bits);
 
 struct TensorMatmulCase {
@@ -36,15 +36,16 @@ struct TensorMatmulCase {
   TensorMatmulPath path = TensorMatmulPath::kWmma;
   MatrixElement element = MatrixElement::kF16;
   int a_alignment = 1,
-      b_alignment = 1;  // bytes: of the first element, and of the stride; or the element's
+      b_alignment =
+          1;  // alignment in bytes of the first element and of the stride; at least the element's
   int a_gap = 0, b_gap = 0, c_gap = 0,
-      d_gap = 0;  // elements between the end of a row and the next, at least
+      d_gap = 0;  // the least number of elements between two rows
   int a_offset = 0, b_offset = 0, c_offset = 0,
-      d_offset = 0;  // elements past a 256-byte boundary, at most
+      d_offset = 0;  // the most elements past a 256-byte boundary
   Poison poison = Poison::kNaN;
   Values a_values, b_values, c_values;
 
-  // paths and elements: which of them there are.
+  // paths and elements: the possible ones.
   static void fields_of(TensorMatmulCase& c, FieldVisitor& field,
                         const Domain<TensorMatmulPath>& paths,
                         const Domain<MatrixElement>& elements, const std::vector<ValueKind>& values,
@@ -65,18 +66,17 @@ struct TensorMatmulCase {
   Elements c() const;
   Elements other_b() const;
 
-  // Launches the implementation on device memory under the case's contract: D, dense. The elements
-  // between its rows must come back as they were.
+  // Launches the implementation on device memory under the case's contract. Returns D, dense. The
+  // elements between its rows must be unchanged.
   Elements launch(const TensorMatmul& matmul, const Elements& a, const Elements& b,
                   const Elements& c) const;
   Elements launch(const TensorMatmul& matmul) const { return launch(matmul, a(), b(), c()); }
 };
 
-// What the launcher is called with, and its contract.
+// The launcher's call for the case, with its contract.
 Call<TensorMatmul> tensor_matmul_call(const TensorMatmulCase& c);
 
-// Fails the case unless D is what the reference says: within its bound, then bit for bit what the
-// model of the unit gives.
+// Fails the case unless D is within the reference's bound and equals the unit's model bit for bit.
 void require_product(const TensorMatmulCase& c, const Elements& d, const Elements& a,
                      const Elements& b, const Elements& addend);
 

@@ -8,7 +8,7 @@
 
 namespace lockstep::properties {
 
-// Anything with the launcher's signature and its contract.
+// A function with the launcher's signature and contract.
 using TensorMatmulScaled = std::function<decltype(kernels::tensor_matmul_scaled)>;
 
 // Compute capability 10.0 and 10.3 alone.

@@ -1,4 +1,4 @@
-// Laws of tensor_matmul about many tiles.
+// Laws of tensor_matmul for many tiles.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,15 @@
 
 namespace lockstep::properties {
 
-// Rows that a tile of the path has, in all blocks of a cluster.
+// The rows of a tile of the path, over all blocks of a cluster.
 std::int64_t rows_of_tile(TensorMatmulPath path);
 
-// One column of tiles, more than there are blocks.
+// One column of more tiles than there are blocks.
 void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmulCase& c);
 
-// One column of more tiles than 16 bits count. The simulated GPU runs the first and the last block,
-// or cluster: each takes every so manieth tile, to the last one, and no other.
+// One column of more tiles than 16 bits count. The simulated GPU executes the first and the last
+// block, or cluster. Each must process its tiles at the stride of the grid, up to the last one, and
+// no other tile.
 void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath path,
                                   MatrixElement element);
 

@@ -1,6 +1,6 @@
-// A call that is launched again and again on the same arrays, with contents that are exchanged in
-// between: those of its case, and others of the same shape. What the batteries of
-// properties/contract_laws.h have in common.
+// A call that is launched repeatedly on the same arrays, with contents that are exchanged in
+// between: those of its case, and others of the same shape. Common to the batteries of
+// properties/contract_laws.h.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,7 +19,7 @@ namespace lockstep::properties {
 
 enum class Contents : std::uint8_t { kFirst, kOther };
 
-// What a launch has left in outputs, arrays that go in and out, and variables: by name.
+// The contents of outputs, in-out arrays and variables after a launch, with their names.
 struct Result {
   std::string name;
   std::size_t element_bytes;
@@ -29,18 +29,17 @@ using Results = std::vector<Result>;
 
 class Trial {
  public:
-  // `judged` gets arrays; `first` and `other`, which are the same call with the contents of the
-  // case and with others, have theirs already and lend what they hold.
+  // Makes arrays for `judged`. `first` and `other` are the same call with the case's contents and
+  // with others; they are allocated already, and supply the contents.
   Trial(BoundCall judged, BoundCall first, BoundCall other);
 
   const std::string& name() const { return judged_.contract->launcher(); }
   bool takes_stream() const { return judged_.takes_stream; }
   const BoundCall& call() const { return judged_; }
 
-  // Makes everything as it is before a launch with these contents: what is read is written in
-  // stream order, outputs are poisoned.
+  // Prepares a launch with these contents: writes inputs in stream order, and poisons outputs.
   void set(Contents contents, const Stream& stream);
-  // The parts of that: what is done in stream order, and what is done when the call returns.
+  // The two parts of set(): work in stream order, and work that is complete on return.
   void set_arrays(Contents contents, const Stream& stream);
   void set_variables(Contents contents);
   // Launches, requires success, and waits.
@@ -54,33 +53,33 @@ class Trial {
   BoundCall judged_, first_, other_;
 };
 
-// Ends the case as a mismatch unless both hold the same bytes.
+// Fails the case as a mismatch unless both hold the same bytes.
 void require_same(const std::string& launcher, const Results& actual, const Results& expected,
                   const char* when);
 inline void require_same(const Trial& trial, const Results& actual, const Results& expected,
                          const char* when) {
   require_same(trial.name(), actual, expected, when);
 }
-// Ends the case unless all operations were requested of this stream, and all succeeded.
+// Fails the case unless all operations used this stream and succeeded.
 void require_all_on(const Trial& trial, const std::vector<lockstepOperation>& operations,
                     const Stream& stream, bool captured);
 
 // ---- Other contents.
 
-// Where the arrays of calls begin and end, and of what they are: what contents must fit.
+// The extents and types of the calls' arrays, which contents must match.
 std::vector<std::int64_t> shape_of(const Contract& contract);
-// Draws each field anew, in turn, and leaves it so where `fits` agrees. The same case gives the
-// same result.
+// Draws each field anew, in turn, and keeps the new value if `fits` agrees. Deterministic for a
+// case.
 std::unique_ptr<detail::AnyCase> redrawn(const detail::AnyCase& c,
                                          const std::function<bool(const detail::AnyCase&)>& fits);
-// Cases in which one field is drawn anew, a field each, of at most `count` fields that follow from
-// the case's text.
+// Cases with one field drawn anew: one case per field, for at most `count` fields. The case's text
+// determines the fields.
 std::vector<std::unique_ptr<detail::AnyCase>> redrawn_field_by_field(const detail::AnyCase& c,
                                                                      int count);
-// A seed that follows from the case's text.
+// A seed that the case's text determines.
 std::uint64_t seed_of_case(const detail::AnyCase& c);
 
-// A case whose arrays have the same sizes, with other contents wherever that can be.
+// A case whose arrays have the same sizes but, if possible, other contents.
 template <auto kCalls, class Case>
 Case with_other_contents(const Case& c) {
   using Box = lockstep::detail::BoxedCase<Case>;
@@ -99,8 +98,8 @@ Case with_other_contents(const Case& c) {
   return static_cast<const Box&>(*other).value;
 }
 
-// Up to `count` cases that differ from this one in what follows from one of its fields, drawn anew:
-// other arguments that are alike in all else. Which fields follows from the case.
+// Up to `count` cases with one field drawn anew, so that few arguments differ. The case determines
+// the fields.
 template <class Case>
 std::vector<Case> with_one_field_redrawn(const Case& c, int count) {
   using Box = lockstep::detail::BoxedCase<Case>;
@@ -110,7 +109,7 @@ std::vector<Case> with_one_field_redrawn(const Case& c, int count) {
   return all;
 }
 
-// A case that has nothing to do with this one.
+// An unrelated case.
 template <class Case>
 Case another_case(const Case& c) {
   Bits bits(seed_of_case(lockstep::detail::BoxedCase<Case>(c)));

@@ -1,5 +1,5 @@
-// A reference result: the value of every element in double, and how far a correct kernel may be
-// from it.
+// The result of a reference: for every element the value in double, and the largest error of a
+// correct kernel.
 //
 // Rounding-error terms follow N. Higham, Accuracy and Stability of Numerical Algorithms (2nd ed.),
 // chapters 2 and 3: with unit roundoff u and a longest chain of d roundings, |computed - exact| <=
@@ -13,10 +13,10 @@ namespace lockstep::reference {
 
 struct Bounded {
   Eigen::ArrayXd value;
-  Eigen::ArrayXd bound;  // >= 0; 0 demands bit equality with `value` rounded to the element type
+  Eigen::ArrayXd bound;  // >= 0; 0 requires bit equality with `value` rounded to the element type
 };
 
-// What a declared chain of roundings gives: nothing else is right, but NaN stands for any NaN.
+// The result of a declared chain of roundings, with bounds of 0. NaN stands for any NaN.
 template <class Array>
 Bounded exactly(const Array& values) {
   return {values.template cast<double>(), Eigen::ArrayXd::Zero(values.size())};
@@ -34,16 +34,16 @@ constexpr double gamma(double d) {
   return d * unit_roundoff<T>() / (1 - d * unit_roundoff<T>());
 }
 
-// What underflow may add to every rounded product or sum: half the smallest subnormal of T, which
-// is no double where T is.
+// The most that underflow adds to a rounded product or sum: half the smallest subnormal of T. T
+// must not be double, which cannot represent its own.
 template <class T>
 constexpr double underflow_unit() {
   static_assert(std::numeric_limits<T>::min_exponent > std::numeric_limits<double>::min_exponent);
   return static_cast<double>(std::numeric_limits<T>::denorm_min()) / 2;
 }
 
-// Where rounding to nearest starts to give infinity: half an ulp past the largest finite T. Exact
-// in double for float and half.
+// The least magnitude that rounds to infinity: half an ulp past the largest finite T. Exact in
+// double for float and half.
 template <class T>
 constexpr double overflow_threshold() {
   static_assert(std::numeric_limits<T>::digits < std::numeric_limits<double>::digits);

@@ -1,4 +1,4 @@
-// The terms that every reference's bound is made of, against numbers worked out by hand.
+// The terms of all bounds, compared with numbers derived by hand.
 #include "reference/bounded.h"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,7 @@ TEST(Bounded, GammaCoversEveryChainOfItsLength) {
   EXPECT_EQ(gamma<float>(0x1p23), 1) << "1/2 over 1/2";
   EXPECT_DOUBLE_EQ(gamma<float>(0x1p22), 1.0 / 3) << "1/4 over 3/4";
   EXPECT_DOUBLE_EQ(gamma<double>(0x1p51), 1.0 / 3);
-  // All roundings up, the worst: (1 + u)^d - 1; gamma is above it, and by no more than the next
-  // order.
+  // The worst case: all roundings up give (1 + u)^d - 1. gamma exceeds that only in the next order.
   for (const int d : {1, 5, 100, 100000}) {
     const double worst = std::expm1(d * std::log1p(0x1p-24));
     EXPECT_GE(gamma<float>(d), worst) << d;

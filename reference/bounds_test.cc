@@ -1,5 +1,5 @@
-// Every bound is as wide as its header derives it: no rounding less, and none more. The derivations
-// are written again here, in long double and term by term.
+// Every bound is exactly as wide as its header derives it, to the last rounding. The derivations
+// are repeated here in long double, term by term.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ constexpr Wide kFloat = 0x1p-24L, kDouble = 0x1p-53L, kTinyFloat = 0x1p-150L,
                kTinyDouble = 0x1p-1075L;
 Wide of(Wide u, Wide d) { return d * u / (1 - d * u); }
 
-// A rounding more or less changes a bound by far more than this.
+// One rounding changes a bound by far more than this.
 constexpr Wide kNear = 1e-10L;
 void expect_bound(double bound, Wide derived, const char* what) {
   EXPECT_LE(std::fabs(bound - derived), kNear * derived)
@@ -47,7 +47,7 @@ class Numbers {
 
 TEST(Bounds, OfTheStencilAreThoseOfFiveRoundings) {
   Numbers numbers(1);
-  // The second scale is where products underflow.
+  // At the second scale, products underflow.
   for (const double scale : {1.0, 0x1p-75}) {
     std::vector<float> x(30);
     for (float& v : x) v = static_cast<float>(scale * numbers.next());
@@ -83,7 +83,8 @@ TEST(Bounds, OfAMatrixProductAreThoseOfARoundingATerm) {
   }
 }
 
-// A row's residual: the bounds of its elements, and the roundings of the check's own three sums.
+// The residual of a row: the bounds of its elements, and the roundings of the check's own three
+// sums.
 TEST(Bounds, OfFreivaldsCheckAreTheSumsOfTheElementsBounds) {
   Numbers numbers(3);
   for (const double scale : {1.0, 0x1p-75}) {
@@ -98,7 +99,7 @@ TEST(Bounds, OfFreivaldsCheckAreTheSumsOfTheElementsBounds) {
         size += std::fabs(Wide{c(i, j)});
         for (int p = 0; p < kK; ++p) s += std::fabs(Wide{a(i, p)} * Wide{b(p, j)});
       }
-      // A term of A (B r) meets the additions of n terms and of k, and two products.
+      // A term of A (B r) passes through the additions of n terms and of k terms, and two products.
       expect_bound(residual.bound(i),
                    (of(kFloat, kK) + of(kDouble, kK) + of(kDouble, kK + kN + 2)) * s +
                        kN * kK * kTinyFloat * (1 + of(kFloat, kK)) + of(kDouble, kN + 1) * size,
@@ -145,7 +146,7 @@ TEST(Bounds, OfTheMatrixUnitsAreThoseOfTheirChunks) {
                            OnUnit{Factor::kE4m3, 90, true}, OnUnit{Factor::kF16, 90, true}}) {
     const MatrixUnit unit = matrix_unit(on.type, on.capability, on.warpgroup);
     for (const int k : {1, 16, 17, 64, 65}) {
-      // Halves of small integers are exact in each type, and no sum of them counts as one of
+      // Halves of small integers are exact in each type, and no sum of them counts as a sum of
       // integers. All are normal numbers.
       RowMajorD a(2, k), b(2, k), c(2, 2);
       const auto half = [&] { return std::floor(7 * numbers.next()) + 0.5; };
@@ -182,7 +183,7 @@ TEST(Bounds, OfAProductOfDoublesAreThoseOfARoundingATerm) {
         Wide s = std::fabs(Wide{c(e / 2, e % 2)});
         for (int p = 0; p < k; ++p) s += std::fabs(Wide{a(e / 2, p)} * Wide{b(e % 2, p)});
         const Wide derived = of(kDouble, k + 2) * s + k * kTinyDouble * (1 + of(kDouble, k));
-        // Below the normal numbers a double has no ten digits.
+        // Below the normal numbers, double has less than ten digits.
         EXPECT_LE(std::fabs(d.bound(e) - derived), kNear * derived + 0x1p-1073L) << k;
       }
     }

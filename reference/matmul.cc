@@ -8,13 +8,13 @@ namespace {
 
 using RowMajorD = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr double kExactIntegers = 1 << 24;  // up to here float holds every integer
+constexpr double kExactIntegers = 1 << 24;  // float holds every integer up to this
 
 bool all_integers(const Eigen::Ref<const RowMajorF>& m) {
   return m.size() == 0 || (m.array().isFinite() && m.array() == m.array().round()).all();
 }
 
-// The declared chain in float at one element.
+// One element of the declared chain in float.
 float declared_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b,
                      Eigen::Index i, Eigen::Index j) {
   float sum = 0;
@@ -22,8 +22,8 @@ float declared_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<cons
   return sum;
 }
 
-// sum[j] = fma(factor, terms[j], sum[j]). Where the processor has the instruction, it is used: a
-// call for each takes longer than all else that a reference computes.
+// sum[j] = fma(factor, terms[j], sum[j]). Uses the processor's instruction if there is one: a
+// function call for each would dominate the reference's time.
 [[gnu::target_clones("default", "fma")]] void add_fused(float factor, const float* terms,
                                                         float* sum, Eigen::Index n) {
   for (Eigen::Index j = 0; j < n; ++j) sum[j] = std::fma(factor, terms[j], sum[j]);
@@ -57,7 +57,7 @@ Bounded matmul(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowM
   for (Eigen::Index e = 0; e < result.value.size(); ++e) {
     const double s = magnitude.data()[e];
     if (s == 0 || (integers && s < kExactIntegers)) {
-      result.value(e) += 0.0;  // no chain that starts from +0 gives -0 here
+      result.value(e) += 0.0;  // no chain from +0 results in -0
       result.bound(e) = 0;
     } else if (!(s + result.bound(e) < overflow_threshold<float>())) {
       const float outcome = declared_chain(a, b, e / b.cols(), e % b.cols());
@@ -88,7 +88,7 @@ Bounded freivalds_residual(const Eigen::Ref<const RowMajorF>& a,
   Eigen::VectorXd r(b.cols());
   for (Eigen::Index j = 0; j < r.size(); ++j) {
     seed = seed * 6364136223846793005u +
-           1442695040888963407u;  // Knuth's MMIX generator; its top bit is its best
+           1442695040888963407u;  // Knuth's MMIX generator; its top bit is the most random
     r(j) = seed >> 63 ? 1 : -1;
   }
   const RowMajorD wide_a = a.cast<double>(), wide_b = b.cast<double>(), wide_c = c.cast<double>();

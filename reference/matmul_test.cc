@@ -1,4 +1,5 @@
-// The product's reference against sums in extended precision, and against what it must not accept.
+// The product's reference, compared with sums in extended precision, and with results that it must
+// reject.
 #include "reference/matmul.h"
 
 #include <gtest/gtest.h>
@@ -80,8 +81,8 @@ TEST(MatmulReference, DemandsExactnessOfSmallIntegers) {
   EXPECT_TRUE((c.value == c.value.round()).all());
 }
 
-// Up to 2^24 every integer is a float, and no further; and one factor of integers makes no product
-// exact.
+// Float holds every integer up to 2^24 and no further. One factor of integers does not make
+// products exact.
 TEST(MatmulReference, DemandsExactnessOfNothingElse) {
   RowMajorF a(1, 2), b(2, 1);
   a << 4096, 4095;
@@ -127,7 +128,7 @@ TEST(MatmulReference, FreivaldsAcceptsTheChainAndRejectsOneWrongElement) {
   c(17, 11) += 0.01f;
   const Bounded wrong = freivalds_residual(a, b, c, 1);
   EXPECT_FALSE((wrong.value.abs() <= wrong.bound).all());
-  // Two errors of a row that cancel in its sum: half of all vectors of signs see them.
+  // Two errors of a row that cancel in its sum: half of all sign vectors detect them.
   c(17, 12) -= 0.01f;
   int seen = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -155,7 +156,7 @@ TEST(MatmulReference, TheDeclaredChainRoundsOnceATermInOrder) {
   ASSERT_EQ(c.size(), 2);
   EXPECT_EQ(c(0), std::fma(0x1p-24f, 1.0f, std::fma(1.0f, 0x1p-24f, std::fma(up, up, 0.0f))));
   EXPECT_EQ(c(1), std::fma(-0x1p-100f, 0x1p-24f, std::fma(-0x1p-100f, up, 0.0f)));
-  // Terms that underflow leave a sum of -0, and further zeros would take its sign.
+  // Terms that underflow give a sum of -0; further zeros would change its sign.
   RowMajorF tiny(1, 2), other(2, 1);
   tiny << -0x1p-100f, -0x1p-100f;
   other << 0x1p-100f, 0x1p-100f;

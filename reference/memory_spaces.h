@@ -9,11 +9,11 @@ namespace lockstep::reference {
 
 using SpaceWords = Eigen::Array<std::uint32_t, Eigen::Dynamic, 1>;
 
-// What `threads` threads hand out of local arrays of `words` words each: row i is a[k] = seed +
+// The output of `threads` threads with local arrays of `words` words each: row i is a[k] = seed +
 // words * i + k, rotated by i + shift.
 SpaceWords local_rotation(std::int64_t threads, int words, std::uint32_t seed, int shift);
 
-// Every element replaced by the sum of its block of `block` elements; x holds whole blocks
+// Replaces every element by the sum of its block of `block` elements. x holds whole blocks
 // (asserted).
 SpaceWords block_sums(std::span<const std::uint32_t> x, int block);
 

@@ -1,4 +1,4 @@
-// The references of the memory spaces by hand.
+// The references of the memory spaces, compared with values derived by hand.
 #include "reference/memory_spaces.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-// Float's rounding of anything in [low, high], `roundings` times; both ends may be negative.
+// Widens [low, high] by `roundings` float roundings; both ends may be negative.
 Interval widened(Interval v, int roundings) {
   const double g = gamma<float>(roundings), tiny = underflow_unit<float>() * roundings;
   return {v.low - g * std::abs(v.low) - tiny, v.high + g * std::abs(v.high) + tiny};
@@ -65,7 +65,7 @@ LegalColour colour_of(const Sphere& s, int index, const Interval& depth) {
   for (int channel = 0; channel < 3; ++channel) {
     const double scale = double{colours[channel]} / s.radius * 255;
     const double one = scale * depth.low,
-                 other = scale * depth.high;  // a negative colour turns them around
+                 other = scale * depth.high;  // a negative colour reverses the order
     const Interval level = widened({std::min(one, other), std::max(one, other)}, 3);
     out.low[channel] = to_level(level.low);
     out.high[channel] = to_level(level.high);

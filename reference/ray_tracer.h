@@ -1,5 +1,5 @@
-// Reference of the orthographic ray tracer: for every pixel the set of colours that a correct
-// kernel may give it.
+// Reference of the orthographic ray tracer: the set of colours of every pixel that a correct kernel
+// may produce.
 //
 // Computed in double, with a bound on the error of every rounding of the declared float chain
 // (kernels/ray_tracer.h):
@@ -13,10 +13,10 @@
 //                           widened by gamma(3), then rounded to an integer and clamped: an
 //                           interval of at most a few levels
 // (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapters 2 and 3.) A sphere is
-// certainly hit when s + error < q - error, certainly missed when the opposite holds, and undecided
-// otherwise. Legal are the colours of every certain or undecided hit whose highest possible height
-// reaches the greatest certain lower height, and black when no hit is certain. Nearly everywhere
-// that is one sphere and one level a channel.
+// certainly hit if s + error < q - error, certainly missed if the opposite holds, and undecided
+// otherwise. The legal colours are those of every certain or undecided hit whose highest possible
+// height reaches the greatest lower height of a certain hit, and black if no hit is certain. For
+// almost all pixels this is one sphere and one level per channel.
 #pragma once
 
 #include <array>
@@ -26,30 +26,30 @@
 
 namespace lockstep::reference {
 
-// As in kernels/ray_tracer.h, which a reference does not include.
+// As in kernels/ray_tracer.h, which a reference must not include.
 struct Sphere {
   float r, g, b, radius, x, y, z;
 };
 
-// One outcome of a pixel: each channel from low to high, both inclusive. Alpha is 255 in all.
+// One legal outcome of a pixel: each channel from low to high, both inclusive. Alpha is always 255.
 struct LegalColour {
   std::array<std::uint8_t, 3> low{}, high{};
   int sphere = -1;  // its index; -1: black
   bool operator==(const LegalColour&) const = default;
 };
 
-// All outcomes of pixel (px, py) of a width x height image; never empty. A sphere with a
-// coordinate, radius or colour that is not finite is outside what the reference covers (asserted).
+// All legal outcomes of pixel (px, py) of a width x height image; never empty. Coordinates, radii
+// and colours of spheres must be finite (asserted).
 std::vector<LegalColour> legal_colours(std::span<const Sphere> spheres, int width, int height,
                                        int px, int py);
 
-// Pixel (px, py) by the declared chain itself, operation by operation in float: the one RGBA value
-// that is right, for every value that a float can have.
+// Executes the declared chain for pixel (px, py), operation by operation in float. Returns the one
+// correct RGBA value, also for special values.
 std::array<std::uint8_t, 4> declared_pixel(std::span<const Sphere> spheres, int width, int height,
                                            int px, int py);
 
-// 0 when the RGBA pixel is one of `legal`; otherwise the largest difference of a channel to the
-// outcome that comes nearest (alpha included).
+// 0 if the RGBA pixel is one of `legal`; otherwise the largest difference of a channel (alpha
+// included) to the nearest outcome.
 int distance(std::span<const std::uint8_t, 4> rgba, std::span<const LegalColour> legal);
 
 }  // namespace lockstep::reference

@@ -1,9 +1,9 @@
-// The legal colours of a pixel are as wide as the header of the reference derives them: each of its
-// error terms has as many roundings as the declared chain, none less and none more.
+// The intervals of legal colours are exactly as wide as the reference's header derives them: each
+// error term has as many roundings as the declared chain.
 //
-// The derivation is written again here, in long double, with the number of roundings of each term a
-// parameter. The reference agrees with it on every drawn scene, and with one rounding more or less
-// in any term it does not.
+// The derivation is repeated here in long double, with the number of roundings of each term as a
+// parameter. The reference agrees with it on every drawn scene. With one rounding more or less in
+// any term it does not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using Wide = long double;
 constexpr Wide kUnit = 0x1p-24L, kTiny = 0x1p-150L;
 Wide of(Wide d) { return d * kUnit / (1 - d * kUnit); }
 
-// Roundings, by the term of the header that has them.
+// The number of roundings in each term of the header.
 struct Roundings {
   Wide s = 4, q = 1;          // of the comparison of s and q
   Wide of_s = 5, of_q = 2;    // of m = q - s
@@ -41,7 +41,7 @@ Interval widened(Interval v, Wide roundings) {
           v.high + of(roundings) * std::fabs(v.high) + roundings * kTiny};
 }
 
-// The outcomes of the ray at (ox, oy), as legal_colours() has them: black first where it is legal.
+// The outcomes of the ray at (ox, oy) in the order of legal_colours(): black first if it is legal.
 std::vector<LegalColour> derived(const std::vector<Sphere>& spheres, Wide ox, Wide oy,
                                  const Roundings& n) {
   struct Candidate {
@@ -90,12 +90,12 @@ std::vector<LegalColour> derived(const std::vector<Sphere>& spheres, Wide ox, Wi
   return legal;
 }
 
-// Rays and spheres for which the ends of an interval decide something.
+// Rays and spheres for which the ends of an interval matter.
 class Scenes {
  public:
   explicit Scenes(std::uint32_t seed) : random_(seed) {}
 
-  // The ray of the middle pixel goes through the origin.
+  // The ray of the middle pixel passes through the origin.
   std::vector<Sphere> next() {
     switch (kind_++ % 4) {
       case 0: return {seen_through_its_middle()};
@@ -115,7 +115,7 @@ class Scenes {
     for (; ulps < 0; ++ulps) v = std::nextafter(v, -std::numeric_limits<float>::infinity());
     return v;
   }
-  // A colour with which a depth of `shade` radii comes to a half between two levels, or so.
+  // A colour whose level, at a depth of `shade` radii, is near the middle between two levels.
   float colour_at_an_edge(double shade) {
     const double colour = (below(255) + 0.5) / 255 / shade;
     return moved(below(2) == 0 ? colour : -colour, below(25) - 12);
@@ -132,7 +132,7 @@ class Scenes {
   Sphere seen_through_its_middle() {
     return coloured(static_cast<float>(1 + 20 * uniform()), 0, 0, 0, 1);
   }
-  // `inside`: of the squared radius, what the ray stays within the sphere; now and then none.
+  // `inside`: how far the ray is within the sphere, as a share of the squared radius; sometimes 0.
   Sphere seen_near_its_edge(double radius, double inside) {
     const double far = radius * std::sqrt(1 - (below(3) == 0 ? 0 : inside * uniform())),
                  angle = 6.28 * uniform();
@@ -163,8 +163,8 @@ class Scenes {
 
 constexpr int kScenes = 40'000, kSide = 21, kMiddle = 10;
 
-// What a comparison in double does not decide as one in long double would is left out: with a
-// millionth of a rounding more or less the outcomes are others.
+// False if double and long double could decide differently: a millionth of a rounding more or less
+// changes the outcomes.
 bool is_decided(const std::vector<Sphere>& spheres, const std::vector<LegalColour>& outcomes) {
   for (const Wide share : {1 - 1e-6L, 1 + 1e-6L}) {
     const Roundings n = {4 * share, share, 5 * share, 2 * share,
@@ -189,7 +189,7 @@ TEST(RayTracerIntervals, AreAsWideAsTheirDerivation) {
   EXPECT_GT(decided, kScenes * 9 / 10);
 }
 
-// Else the test above would not see it.
+// Otherwise the test above could not fail.
 TEST(RayTracerIntervals, ARoundingMoreOrLessOfAnyTermShows) {
   struct Term {
     const char* name;
@@ -215,7 +215,7 @@ TEST(RayTracerIntervals, ARoundingMoreOrLessOfAnyTermShows) {
   }
 }
 
-// The declared chain, which the intervals are for, stays within them in all of these scenes.
+// The declared chain stays within its intervals in all of these scenes.
 TEST(RayTracerIntervals, TheDeclaredPixelIsWithinThem) {
   Scenes scenes(12);
   for (int i = 0; i < kScenes; ++i) {

@@ -1,5 +1,5 @@
-// The set of legal colours by hand, against a chain in float that is legal, and against chains that
-// are not.
+// The set of legal colours, compared with values derived by hand, with a legal chain in float, and
+// with chains that are not legal.
 #include "reference/ray_tracer.h"
 
 #include <gtest/gtest.h>
@@ -58,15 +58,15 @@ TEST(RayTracerReference, IsBlackWithoutASphere) {
 }
 
 TEST(RayTracerReference, ShadesByDepth) {
-  // At the middle of an odd image the ray goes through the centre: full colour.
+  // In the middle of an odd image the ray passes through the centre: full colour.
   EXPECT_EQ(distance(rgba(255, 0, 0), legal_colours(std::span(&kRed, 1), 21, 21, 10, 10)), 0);
-  // Six to the side of a radius of ten: eight tenths.
+  // Six off the centre of a radius of ten: eight tenths.
   EXPECT_EQ(distance(rgba(204, 0, 0), legal_colours(std::span(&kRed, 1), 21, 21, 16, 10)), 0);
   EXPECT_GT(distance(rgba(200, 0, 0), legal_colours(std::span(&kRed, 1), 21, 21, 16, 10)), 1);
 }
 
 TEST(RayTracerReference, LeavesTangencyOpen) {
-  // Exactly ten to the side: the sphere is neither hit nor missed for certain.
+  // Exactly ten off the centre: neither a certain hit nor a certain miss.
   const auto legal = legal_colours(std::span(&kRed, 1), 21, 21, 20, 10);
   EXPECT_EQ(distance(rgba(0, 0, 0), legal), 0);
   EXPECT_GE(legal.size(), 2u);

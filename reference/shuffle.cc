@@ -13,7 +13,7 @@ int source_lane(Exchange exchange, int lane, int operand, int width) {
   switch (exchange) {
     case Exchange::kUp:
       source = lane - bval;
-      in_segment = source >= max_lane;  // with a clamp of 0 this is the segment's first lane
+      in_segment = source >= max_lane;  // with a clamp of 0, the segment's first lane
       break;
     case Exchange::kDown:
       source = lane + bval;

@@ -1,5 +1,5 @@
-// Reference of the warp exchanges: where a lane's value comes from, by the definition of shfl.sync
-// (PTX ISA 9.0, section 9.7.9.6), and sums over segments of a warp.
+// Reference of the warp exchanges: the source lane of a lane's value, by the definition of
+// shfl.sync (PTX ISA 9.0, section 9.7.9.6), and sums over segments of a warp.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,30 @@ namespace lockstep::reference {
 
 enum class Exchange : std::uint8_t { kIndex, kUp, kDown, kButterfly };
 
-// The lane that `lane` (0 ... 31) reads from, with operand b and segments of `width` lanes (1, 2,
-// 4, 8, 16 or 32). With c = (32 - width) << 8 | clamp, clamp 0 for up and 31 otherwise, as CUDA's
-// intrinsics pass it: only bits 4:0 of b count, and where the source would lie outside the segment
-// a lane reads its own value.
+// Returns the lane that `lane` (0 ... 31) reads, with operand b and segments of `width` lanes (1,
+// 2, 4, 8, 16 or 32). c = (32 - width) << 8 | clamp, with clamp 0 for up and 31 otherwise, as in
+// CUDA's intrinsics. Only bits 4:0 of b are used. If the source is outside the segment, a lane
+// reads its own value.
 int source_lane(Exchange exchange, int lane, int operand, int width);
 
 enum class SegmentSum : std::uint8_t { kAll, kFirst, kInclusive, kExclusive };
 
-// Sums over segments of `width` consecutive elements of x: of the whole segment in every lane, of
-// the whole segment in its first lane (+0 in the others), of the elements up to and including a
-// lane, or before it. Bound: every term goes through at most log2(width) additions, so gamma(log2
-// width) * sum |terms| in the given unit roundoff (Higham, Accuracy and Stability of Numerical
-// Algorithms, 2nd ed., section 4.2). Additions neither underflow inexactly nor, for terms of
-// moderate size, overflow. Integer terms whose sums of magnitudes stay below 1 / u are exact: bound
-// 0. The reference itself adds one after another in double: gamma_double(width - 1) more.
+// Sums over segments of `width` consecutive elements of x. kAll: the whole segment in every lane.
+// kFirst: the whole segment in its first lane, +0 in the others. kInclusive: the elements up to and
+// including a lane. kExclusive: the elements before a lane.
+//
+// Bound: every term passes through at most log2(width) additions, so the bound is gamma(log2 width)
+// * sum |terms| with the given unit roundoff (Higham, Accuracy and Stability of Numerical
+// Algorithms, 2nd ed., section 4.2). Additions do not underflow inexactly and, for terms of
+// moderate size, do not overflow. Integer terms whose sums of magnitudes stay below 1 / u are
+// exact: bound 0. The reference itself adds sequentially in double, which adds gamma_double(width -
+// 1).
 Bounded segment_sums(SegmentSum kind, const Eigen::Ref<const Eigen::ArrayXd>& x, int width,
                      double unit_roundoff);
 
-// The declared chain itself: the bits of every element, where `add` is the addition of T, rounded
-// once. Sums add at distances width / 2, width / 4, ..., 1; scans at distances 1, 2, 4, ... below
-// width.
+// Executes the declared chain and returns the bits of every element. `add` is the addition of T,
+// rounded once. Sums add at distances width / 2, width / 4, ..., 1; scans at distances 1, 2, 4, ...
+// below width.
 template <class T, class Add>
 std::vector<T> segment_chain(SegmentSum kind, std::span<const T> x, int width, Add&& add) {
   std::vector<T> y(x.begin(), x.end());

@@ -1,5 +1,5 @@
-// The exchange's reference against the sentences of the CUDA C++ Programming Guide, and the sums by
-// hand.
+// The exchange's reference, compared with statements of the CUDA C++ Programming Guide, and the
+// sums with values derived by hand.
 #include "reference/shuffle.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(ShuffleReference, KeepsTheOwnValueWhereAShiftLeavesTheSegment) {
 }
 
 TEST(ShuffleReference, ExchangesAcrossSegmentsOnlyDownward) {
-  // A lane mask of `width` or more reaches the segment before, and not the one after.
+  // A lane mask of `width` or more can reach the segment before, but not the segment after.
   EXPECT_EQ(source_lane(Exchange::kButterfly, 9, 8, 8), 1);
   EXPECT_EQ(source_lane(Exchange::kButterfly, 1, 8, 8), 1);
   EXPECT_EQ(source_lane(Exchange::kButterfly, 5, 3, 8), 6);
@@ -72,7 +72,7 @@ TEST(ShuffleReference, SumsAreExactWhileEveryIntegerIsANumberOfTheType) {
 }
 
 TEST(ShuffleReference, TheDeclaredChainAddsInItsOrder) {
-  // Who was added to whom, in words.
+  // The additions of each element, as text.
   using Words = std::vector<std::string>;
   const Words x = {"a", "b", "c", "d"};
   const auto add = [](const std::string& one, const std::string& other) {

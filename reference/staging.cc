@@ -9,7 +9,7 @@ Eigen::Map<const Words> view(std::span<const std::uint32_t> x) {
   return {x.data(), static_cast<Eigen::Index>(x.size())};
 }
 
-// Replaces every tile of x by `map` of it.
+// Replaces every tile of x by `map` of the tile.
 template <class Map>
 Words by_tiles(std::span<const std::uint32_t> x, std::int64_t length, Map&& map) {
   eigen_assert(length >= 1);

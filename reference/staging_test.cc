@@ -1,4 +1,4 @@
-// The staging references by hand, and their inverses.
+// The staging references, compared with values derived by hand and with their inverses.
 #include "reference/staging.h"
 
 #include <gtest/gtest.h>

@@ -7,10 +7,10 @@
 namespace lockstep::reference {
 namespace {
 
-constexpr int kChain = 5;        // roundings a term meets in the kernel
-constexpr int kDoubleChain = 6;  // and here
+constexpr int kChain = 5;        // roundings of a term in the kernel
+constexpr int kDoubleChain = 6;  // roundings of a term here
 
-// x with four elements of halo on each side, in double (exact).
+// x with a halo of four elements on each side, in double (exact).
 Eigen::ArrayXd with_halo(std::span<const float> x, Boundary boundary) {
   const auto given = Eigen::Map<const Eigen::ArrayXf>(x.data(), static_cast<Eigen::Index>(x.size()))
                          .cast<double>();
@@ -27,7 +27,7 @@ Eigen::ArrayXd with_halo(std::span<const float> x, Boundary boundary) {
   return wide;
 }
 
-// The declared chain in float at one element.
+// One element of the declared chain in float.
 float declared_chain(const Eigen::ArrayXd& wide, Eigen::Index centre,
                      std::span<const float, kStencilRadius + 1> c) {
   float sum = 0;
@@ -52,7 +52,7 @@ Bounded stencil_1d(std::span<const float> x,
     const Eigen::ArrayXd term = difference * double{coefficients[k]};
     sum += term;
     magnitude += term.abs();
-    // A NaN stays: max() of Eigen may drop it, a sum does not.
+    // A sum keeps a NaN; Eigen's max() may drop it.
     largest += difference.abs();
   }
   const double underflow = 4 * underflow_unit<float>() * (1 + gamma<float>(3));
@@ -86,8 +86,8 @@ Eigen::ArrayXf stencil_chain(std::span<const float> x,
 }
 
 PolynomialDerivative differentiate_polynomial(std::span<const double, 9> a, std::int64_t n) {
-  // Points -n/2 - 4 ... n/2 + 3, at the smallest power of two that holds them all in [-1, 1]: every
-  // t is then exact.
+  // Points -n/2 - 4 ... n/2 + 3, with the smallest power of two as spacing that keeps them in [-1,
+  // 1]. Every t is then exact.
   const std::int64_t points = n + 2 * kStencilRadius;
   double h = 1;
   while (h * static_cast<double>(points) > 2) h /= 2;
@@ -112,8 +112,8 @@ PolynomialDerivative differentiate_polynomial(std::span<const double, 9> a, std:
   result.x = p.cast<float>();
   result.derivative.value = slope.segment(kStencilRadius, n);
 
-  // |y - p'| <= sum |c[k]| ((gamma(5) kernel + gamma(2) rounding of c and x) (|x+| + |x-|)) +
-  // double's own error in p and p'.
+  // |y - p'| <= sum |c[k]| ((gamma(5) of the kernel + gamma(2) of the rounding of c and x) (|x+| +
+  // |x-|)) + double's own error in p and p'.
   Eigen::ArrayXd samples = Eigen::ArrayXd::Zero(n), sizes = samples;
   double weights = 0;
   for (int k = 1; k <= kStencilRadius; ++k) {

@@ -1,5 +1,5 @@
-// The reference against a loop in long double that shares no code with it, and its bound in both
-// directions: chains that are legal stay inside, chains that are not leave it.
+// The reference, compared with an independent loop in long double. Its bound in both directions:
+// legal chains stay within it, illegal chains exceed it.
 #include "reference/stencil.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kMax = std::numeric_limits<float>::max();
 using Coefficients = std::array<float, 5>;
 
-// x[i] by the definition of the policies; written with a search instead of arithmetic.
+// x[i] by the definition of the boundary policies, with a search instead of arithmetic.
 float at(const std::vector<float>& x, std::int64_t n, std::int64_t i, Boundary boundary) {
   if (boundary == Boundary::kPadded) return x[i + 4];
   if (boundary == Boundary::kZero) return i < 0 || i >= n ? 0 : x[i];
@@ -32,7 +32,7 @@ float at(const std::vector<float>& x, std::int64_t n, std::int64_t i, Boundary b
   return x[i];
 }
 
-// One element by some chain of operations on the four (coefficient, right, left).
+// One element by a chain of operations on the four (coefficient, right, left).
 using Chain = std::function<float(const Coefficients& c, const float* right, const float* left)>;
 
 float declared(const Coefficients& c, const float* right, const float* left) {
@@ -65,7 +65,7 @@ float three_terms(const Coefficients& c, const float* right, const float* left) 
   return sum;
 }
 
-// Largest error/bound of a chain on random data; what is equal counts as 0.
+// The largest error/bound of a chain on random data; equal values count as 0.
 double budget(const Chain& chain, double offset, int exponents, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -138,8 +138,8 @@ TEST(StencilReference, LegalChainsStayInsideTheBound) {
 TEST(StencilReference, WrongChainsLeaveTheBound) {
   EXPECT_GT(budget(plus, 0, 3, 0), 1000);
   EXPECT_GT(budget(three_terms, 0, 3, 0), 1000);
-  // Cancelling late loses digits that cancelling early keeps; only data with a common offset shows
-  // it.
+  // Late cancellation loses digits that early cancellation keeps. Only data with a common offset
+  // show this.
   EXPECT_GT(budget(distributed, 1000, 0, 0), 10);
 }
 
@@ -180,7 +180,7 @@ TEST(StencilReference, AllZeroTermsDemandPositiveZeroExactly) {
 struct Special {
   const char* what;
   float right, left, coefficient;  // of k = 2; every other element is 1, every other coefficient 1
-  float expected;                  // class of the result; 0 for finite
+  float expected;                  // class of the result; 0: finite
 };
 
 TEST(StencilReference, SpecialValuesHaveTheClassThatTheChainGives) {
@@ -214,14 +214,14 @@ TEST(StencilReference, SpecialValuesHaveTheClassThatTheChainGives) {
   }
 }
 
-// Where partial sums overflow, the declared order and the declared fusing decide what is left.
+// If partial sums overflow, the result depends on the declared order and fusing.
 TEST(StencilReference, TheClassIsThatOfTheDeclaredChainAndOfNoOther) {
   std::vector<float> x(9, 0);
   x[4 + 1] = x[4 + 2] = x[4 - 3] = x[4 - 4] = kMax;  // two terms up, then two down
   const Bounded order = stencil_1d(x, Coefficients{kNaN, 1, 1, 1, 1}, Boundary::kPadded);
   EXPECT_EQ(order.value(0), kInf);
   EXPECT_EQ(order.bound(0), 0);
-  // -max, and twice 3/4 of it on top: the product alone would overflow.
+  // -max, then twice 3/4 of max added: the product alone would overflow.
   std::fill(x.begin(), x.end(), 0.0f);
   x[4 - 1] = kMax, x[4 + 2] = 0.75f * kMax;
   const Bounded fused = stencil_1d(x, Coefficients{kNaN, 1, 2, 1, 1}, Boundary::kPadded);
@@ -236,7 +236,7 @@ TEST(StencilReference, ASpecialValueReachesItsEightNeighboursAndNotItself) {
   for (int i = 0; i < 33; ++i) {
     const int distance = std::abs(i - 16);
     EXPECT_EQ(std::isnan(r.value(i)), distance >= 1 && distance <= 4)
-        << i;  // the point itself does not count
+        << i;  // the point itself is not used
   }
 }
 
@@ -288,7 +288,7 @@ TEST(StencilReference, TheDeclaredChainRoundsDifferencesAndSums) {
                                   1, 0, 0, 0};  // x[1] - x[-1] = 1 - 2^-24, which is a float
   const std::array<float, 5> c = {NAN, 3, 0, 0, 0};
   EXPECT_EQ(stencil_chain(x, c, Boundary::kPadded)(0), std::fma(3.0f, 1.0f - 0x1p-24f, 0.0f));
-  // Zeros of either sign are added to +0.
+  // Zeros of either sign, added to +0.
   const std::array<float, 9> flat = {1, 1, 1, 1, 1, 1, 1, 1, 1};
   const std::array<float, 5> negative = {NAN, -1, -1, -1, -1};
   EXPECT_FALSE(std::signbit(stencil_chain(flat, negative, Boundary::kPadded)(0)));

@@ -14,7 +14,7 @@ std::int64_t unit_bytes(const TensorBox& b) {
   return b.slice_bytes > 0 ? b.slice_bytes : b.element_bytes;
 }
 
-// Units of a row, and how many there are in each outer dimension.
+// The units of a row, and the number of rows in each outer dimension.
 Coordinates extents(const TensorBox& b) {
   Coordinates n = {1, 1, 1, 1, 1};
   for (std::int64_t d = 0; d < b.rank; ++d) n[d] = up_to(b.box[d], b.steps[d]);
@@ -34,7 +34,7 @@ std::int64_t pitch(const TensorBox& b) {
   return b.slice_bytes > 0 ? row : std::max(row, b.swizzle_bytes);
 }
 
-// Coordinates of row `row` of a tile, with that of its first unit.
+// The coordinates of row `row` of a tile; the innermost is that of its first unit.
 Coordinates row_of_tile(const TensorBox& b, const Coordinates& at, std::int64_t row) {
   const Coordinates n = extents(b);
   Coordinates c = at;
@@ -45,11 +45,11 @@ Coordinates row_of_tile(const TensorBox& b, const Coordinates& at, std::int64_t 
   return c;
 }
 
-// Coordinates of pixel `pixel` of a column; where it is stored to there are no offsets.
+// The coordinates of pixel `pixel` of a column. Stores have no offsets.
 Coordinates pixel_of_column(const TensorBox& b, const Coordinates& at, std::int64_t pixel,
                             TensorDirection direction) {
   Coordinates c = at;
-  std::int64_t carry = pixel;  // steps that are still to be made in the dimension at hand
+  std::int64_t carry = pixel;  // steps still to be made in the current dimension
   for (std::int64_t d = 1; d + 1 < b.rank; ++d) {
     const std::int64_t s = d - 1, end = b.sizes[d] + b.upper[s];
     const std::int64_t left = up_to(end - at[d], b.steps[d]),
@@ -67,8 +67,8 @@ Coordinates pixel_of_column(const TensorBox& b, const Coordinates& at, std::int6
   return c;
 }
 
-// The byte of memory at which a row of the tensor begins; nothing where one of its coordinates is
-// beyond the tensor.
+// The byte of memory at which a row of the tensor begins; nothing if one of its coordinates is
+// outside of the tensor.
 std::optional<std::int64_t> row_in_memory(const TensorBox& b, const Coordinates& c) {
   std::int64_t place = 0;
   for (std::int64_t d = 1; d < b.rank; ++d) {
@@ -105,8 +105,8 @@ TensorPlaces tensor_places(const TensorBox& b, const Coordinates& at, TensorDire
         b.im2col ? pixel_of_column(b, at, row, direction) : row_of_tile(b, at, row);
     const std::optional<std::int64_t> begin = row_in_memory(b, c);
     for (std::int64_t i = 0; i < row_units(b); ++i) {
-      // What decides whether a unit is inside: itself, or, where pieces are written whole, the
-      // first of its piece.
+      // Decides whether a unit is inside: by itself or, for writes of whole pieces, by the first
+      // unit of its piece.
       const std::int64_t of_piece = std::max<std::int64_t>(kPiece / unit, 1);
       const std::int64_t x = c[0] + i * step, first = direction == TensorDirection::kStore
                                                           ? c[0] + i / of_piece * of_piece * step

@@ -1,4 +1,5 @@
-// The index model by hand: rows, borders, swizzles, slices, columns of pixels.
+// The index model, compared with values derived by hand: rows, borders, swizzles, slices, columns
+// of pixels.
 #include "reference/tensor_copy.h"
 
 #include <gtest/gtest.h>
@@ -12,14 +13,14 @@ namespace tensor_copy_test {
 
 using List = std::vector<std::int64_t>;
 
-// The places of the first byte of every `step` bytes of the image.
+// The places of every `step`-th byte of the image.
 List every(std::int64_t step, const TensorPlaces& places, std::int64_t count) {
   List out;
   for (std::int64_t i = 0; i < count; ++i) out.push_back(places[i * step]);
   return out;
 }
 
-// Rows of 8 words, 3 of them, 48 bytes apart.
+// 3 rows of 8 words, 48 bytes apart.
 TensorBox words() {
   TensorBox b;
   b.rank = 2;
@@ -48,14 +49,14 @@ TEST(TensorCopyReference, LeavesTheTensorOnEverySide) {
   EXPECT_EQ(every(4, tensor_places(seven, {4, 0}, TensorDirection::kLoad), 4),
             (List{16, 20, o, o}));
   EXPECT_EQ(every(4, tensor_places(seven, {4, 0}, TensorDirection::kStore), 4),
-            (List{16, 20, 24, 28}));  // a piece is whole
+            (List{16, 20, 24, 28}));  // a piece is written whole
   EXPECT_EQ(every(4, tensor_places(seven, {8, 0}, TensorDirection::kStore), 4), (List{o, o, o, o}));
 }
 
 TEST(TensorCopyReference, StepsOverRows) {
   TensorBox b = words();
   b.box[1] = 3;
-  b.steps = {5, 2, 1, 1, 1};  // the innermost does not count
+  b.steps = {5, 2, 1, 1, 1};  // the innermost step is ignored
   EXPECT_EQ(every(16, tensor_places(b, {0, 0}, TensorDirection::kLoad), 3),
             (List{0, 96, kNotCopied}));
 }
@@ -79,7 +80,7 @@ TEST(TensorCopyReference, NarrowRowsTakeAllThatIsSwizzled) {
   b.swizzle_bytes = 64;
   b.box[1] = 3;
   const TensorPlaces places = tensor_places(b, {0, 0}, TensorDirection::kLoad);
-  // Rows at 0, 64 and 128, which is where the pattern has its second line.
+  // Rows at 0, 64 and 128, where the second line of the pattern begins.
   EXPECT_EQ(every(16, places, 10), (List{0, -2, -2, -2, 48, -2, -2, -2, -2, 96}));
 }
 

@@ -12,16 +12,16 @@ namespace {
 
 using Index = Eigen::Index;
 
-constexpr int kLeastOfFloat = -126;  // exponent of its least normal, and of its subnormals
+constexpr int kLeastOfFloat = -126;  // exponent of its least normal number, and of its subnormals
 constexpr Index kStepInHalves = 32;
 
-// All of them here are normal numbers, whose bits are soon made: there is one in every sum.
+// A power of two, which must be a normal number. Every sum needs one, so this constructs the bits.
 inline double powers_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
 }
 
-// A number in the layout of IEEE 754: sign, exponent, fraction. e4m3 has no infinity: all ones
-// alone are a NaN.
+// Decodes a number in IEEE 754's layout: sign, exponent, fraction. e4m3 has no infinity, and its
+// only NaN has all bits set.
 double decoded(std::uint64_t bits, int exponent_bits, int fraction_bits, bool has_infinity) {
   const auto fraction = static_cast<int>(bits & ((1u << fraction_bits) - 1));
   const auto field = static_cast<int>(bits >> fraction_bits & ((1u << exponent_bits) - 1));
@@ -36,11 +36,11 @@ double decoded(std::uint64_t bits, int exponent_bits, int fraction_bits, bool ha
   return bits >> (exponent_bits + fraction_bits) & 1 ? -magnitude : magnitude;
 }
 
-// Factors as the unit sees them: a value and its exponent, which is the least one for subnormals.
+// Factors as the unit reads them: a value and an exponent, which is the least one for subnormals.
 struct Factors {
   RowMajorD values;
   Eigen::Matrix<int, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> exponents;
-  std::vector<bool> finite;  // a row
+  std::vector<bool> finite;  // per row
 
   Factors(const RowMajorD& m, const MatrixUnit& unit)
       : values(m), exponents(m.rows(), m.cols()), finite(m.rows()) {
@@ -55,7 +55,7 @@ struct Factors {
   }
 };
 
-// sum, rounded toward zero to `bits` fraction bits; as the double that it then is in float, too.
+// Rounds sum toward zero to `bits` fraction bits; float represents the result exactly.
 float cut_to_float(double sum, int bits) {
   if (sum == 0) return 0;
   if (std::fabs(sum) >= 0x1p128) return std::copysign(HUGE_VALF, static_cast<float>(sum));
@@ -63,7 +63,7 @@ float cut_to_float(double sum, int bits) {
   return static_cast<float>(std::trunc(sum / last) * last) + 0.0f;
 }
 
-// One row of A and one column of B.
+// The sum over one row of A and one column of B.
 class Sum {
  public:
   Sum(const MatrixUnit& unit, const Factors& a, Index i, const Factors& b, Index j)
@@ -97,8 +97,8 @@ class Sum {
   float chunk(float accumulator, Index from, Index count, Takes takes) const {
     const Index end = std::min(k_, from + count);
     if (!finite_ || !std::isfinite(accumulator)) {
-      // As IEEE 754 has it: the class of the sum of the terms that are not finite. Of finite ones
-      // none overflows here.
+      // As in IEEE 754: the class of the sum of the terms that are not finite. Finite terms do not
+      // overflow here.
       double special = std::isfinite(accumulator) ? 0 : accumulator;
       for (Index p = from; p < end; ++p) {
         if (takes(p) && (!std::isfinite(a_[p]) || !std::isfinite(b_[p]))) special += a_[p] * b_[p];
@@ -130,7 +130,7 @@ bool all_integers(const RowMajorD& m) {
   return m.size() == 0 || (m.array().isFinite() && m.array() == m.array().round()).all();
 }
 
-// |x|' of the header.
+// |x|' as in the header.
 RowMajorD magnitudes(const RowMajorD& m, int least_exponent) {
   const double least = powers_of_two(least_exponent);
   return m.unaryExpr([least](double x) { return x == 0 ? 0.0 : std::max(std::fabs(x), least); });
@@ -159,10 +159,10 @@ double value_of(Factor type, std::uint64_t bits) {
 }
 
 MatrixUnit matrix_unit(Factor type, int compute_capability, bool warpgroup) {
-  // Hopper, and the Blackwell GPUs with tensor memory: mma has no unit for e4m3.
+  // Hopper, and the Blackwell GPUs with tensor memory: their mma has no unit for e4m3.
   const bool two_steps = compute_capability >= 90 && compute_capability < 120 && !warpgroup;
   MatrixUnit unit;
-  // Bytes of one factor in a chunk, bits that are kept, and the exponent of zero, by generation.
+  // By generation: the bytes of one factor in a chunk, the kept bits, and the exponent of zero.
   const int chunk = compute_capability >= 90 ? 32 : 16;
   unit.fraction_bits = compute_capability >= 90 ? 25 : 24;
   unit.zero_exponent = compute_capability >= 90 ? -133 : -132;
@@ -171,7 +171,7 @@ MatrixUnit matrix_unit(Factor type, int compute_capability, bool warpgroup) {
     case Factor::kE4m3:
       unit.products = chunk, unit.least_exponent = -6;
       if (two_steps) {
-        // Widened to f16, which has every e4m3 as a normal number.
+        // Converted to f16, in which every e4m3 is a normal number.
         unit.products = chunk / 2, unit.least_exponent = -14, unit.in_halves = true;
       } else if (compute_capability < 100) {
         unit.fraction_bits = unit.result_bits = 13;
@@ -228,7 +228,7 @@ Bounded tensor_matmul(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c
   for (Index e = 0; e < result.value.size(); ++e) {
     const double s = size.data()[e];
     if (s == 0 || (integers && s < 1 / rounded)) {
-      result.value(e) += 0.0;  // no unit gives -0
+      result.value(e) += 0.0;  // no unit results in -0
       result.bound(e) = 0;
     } else if (!(s + result.bound(e) < 0x1p128)) {
       const float outcome =
@@ -267,7 +267,7 @@ Bounded tensor_matmul_f64(const RowMajorD& a, const RowMajorD& b, const RowMajor
   result.value =
       Eigen::Map<const Eigen::Array<long double, Eigen::Dynamic, 1>>(value.data(), value.size())
           .cast<double>();
-  // Halves of the smallest subnormal. A double holds whole multiples of it alone.
+  // Multiples of half the smallest subnormal, rounded to whole ones, which double represents.
   const double underflow =
       std::ceil(k / 2 * (1 + gamma<double>(k))) * std::numeric_limits<double>::denorm_min();
   result.bound =

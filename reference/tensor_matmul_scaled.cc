@@ -14,14 +14,13 @@ using Index = Eigen::Index;
 constexpr int kStepBytes = 32, kResultBits = 23, kLeastOfFloat = -126;
 
 struct Rules {
-  int fraction_bits, zero_exponent, terms;  // terms: with the accumulator
+  int fraction_bits, zero_exponent, terms;  // terms: including the accumulator
 };
 Rules rules_of(Scaled type) {
   return type == Scaled::kMxf8 ? Rules{25, -133, 33} : Rules{35, -139, 5};
 }
 
-// A term of a step: its value, its exponent where it is not that of zero, and its size for the
-// bound.
+// A term of a step: its value, its exponent if it is not zero, and its size for the bound.
 struct Term {
   double value = 0;
   int exponent = 0;
@@ -46,7 +45,7 @@ double value_of_e2m1(int bits) {
   return (bits & 8) != 0 ? -kValues[bits & 7] : kValues[bits & 7];
 }
 
-// One row of A and one column of B.
+// The sum over one row of A and one column of B.
 class Pair {
  public:
   Pair(Scaled type, const ScaledRows& a, Index i, const ScaledRows& b, Index j)
@@ -54,7 +53,7 @@ class Pair {
 
   Index steps() const { return (a_.elements.cols() + kStepBytes - 1) / kStepBytes; }
 
-  // The terms of a step. False: one of them is a NaN.
+  // Computes the terms of a step. False: one of them is a NaN.
   bool terms(Index step, std::vector<Term>& terms) const {
     terms.clear();
     const Index first = step * kStepBytes, end = std::min(first + kStepBytes, a_.elements.cols());
@@ -182,7 +181,7 @@ Bounded tensor_matmul_scaled(Scaled type, const ScaledRows& a, const ScaledRows&
       for (const Term& t : terms) value += static_cast<long double>(t.value), size += t.size;
     }
     result.value(e) = static_cast<double>(value);
-    // Two for the value and the size themselves.
+    // Two roundings of the value and the size themselves.
     result.bound(e) =
         (grown - 1 + gamma<double>(steps * rules.terms + 2)) * size + steps * floor * grown;
     if (steps == 0 || (size == 0 && finite)) {

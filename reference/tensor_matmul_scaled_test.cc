@@ -1,5 +1,5 @@
-// The reference of products with block scale against sums that are written another way: every term
-// an integer times a power of two, the exact sum in long double.
+// The reference of products with block scale, compared with sums in another form: every term an
+// integer times a power of two, the exact sum in long double.
 #include "reference/tensor_matmul_scaled.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace lockstep::reference {
 namespace tensor_matmul_scaled_test {
 
-// magnitude * 2^exponent; `top`: the exponent that it counts as.
+// magnitude * 2^exponent; `top`: the exponent that counts for the term.
 struct Number {
   std::int64_t magnitude = 0;
   int exponent = 0, top = 0;
@@ -38,7 +38,7 @@ Number times(const Number& a, const Number& b) {
   return {a.magnitude * b.magnitude, a.exponent + b.exponent, a.top + b.top};
 }
 
-// The steps' terms that are not zero.
+// The nonzero terms of each step.
 std::vector<std::vector<Number>> steps_of(Scaled type, const ScaledRows& a, int i,
                                           const ScaledRows& b, int j) {
   std::vector<std::vector<Number>> steps;
@@ -52,7 +52,7 @@ std::vector<std::vector<Number>> steps_of(Scaled type, const ScaledRows& a, int 
       if (t.magnitude != 0) steps.back().push_back(t);
       continue;
     }
-    // Groups of 8 bytes, when the last has come.
+    // A group of 8 bytes is complete.
     if (p % 8 != 7 && p + 1 != a.elements.cols()) continue;
     std::int64_t quarters = 0;
     bool any = false;
@@ -113,7 +113,7 @@ struct Problem {
   ScaledRows a, b;
   RowMajorD c;
 };
-// wide: scales of all sizes.
+// wide: scales of all magnitudes.
 Problem random_problem(Scaled type, int m, int n, int k, bool wide, std::uint32_t seed) {
   std::mt19937 random(seed);
   const int each = type == Scaled::kMxf8 ? 32 : 8, scales = (k + each - 1) / each;
@@ -172,7 +172,7 @@ TEST(TensorMatmulScaledReference, TheModelIsTheSumOfIntegersAndLiesInTheBound) {
           }
           EXPECT_LE(std::fabs(exact - d.value(e)), 0x1p-50L * magnitude);
           EXPECT_LE(std::fabs(model(e) - d.value(e)), d.bound(e));
-          // It would not take a sum without its largest term.
+          // The bound must reject a sum without its largest term.
           EXPECT_TRUE(largest == 0 || largest > 2 * d.bound(e) || magnitude < 0x1p-100L ||
                       largest < 0x1p-12L * std::fabs(p.c.data()[e]))
               << largest << ", " << d.bound(e);
@@ -184,7 +184,7 @@ TEST(TensorMatmulScaledReference, TheModelIsTheSumOfIntegersAndLiesInTheBound) {
   EXPECT_GT(finite, 2000);
 }
 
-// One row of bytes with one scale each side, and C.
+// One row of bytes with one scale on each side, and C.
 float model_of(Scaled type, std::vector<std::uint8_t> a, std::vector<std::uint8_t> b,
                std::uint8_t a_scale, std::uint8_t b_scale, float c) {
   const auto rows = [](const std::vector<std::uint8_t>& bytes, std::uint8_t scale) {
@@ -201,7 +201,7 @@ float model_of(Scaled type, std::vector<std::uint8_t> a, std::vector<std::uint8_
   return d;
 }
 
-// A term just within what is kept takes a last place from C, and one below it nothing.
+// A term just within the kept bits subtracts a last place from C; a smaller term has no effect.
 TEST(TensorMatmulScaledReference, WhatIsCut) {
   using enum Scaled;
   constexpr std::uint8_t kOne = 0x38, kMinusOne = 0xb8, kLeast = 0x01, kMinusLeast = 0x81;
@@ -210,11 +210,11 @@ TEST(TensorMatmulScaledReference, WhatIsCut) {
   // Below the exponent of zero, -133: 2^-149 less 2^-158, and less 2^-159.
   EXPECT_EQ(model_of(kMxf8, {kOne, kMinusLeast}, {kOne, kOne}, 0, 127 - 22, 0), 0);
   EXPECT_EQ(model_of(kMxf8, {kOne, kMinusLeast}, {kOne, 0x30}, 0, 127 - 22, 0), 0x1p-149f);
-  // As much as can be cut: the bound holds.
+  // The largest possible cut: the bound holds.
   EXPECT_EQ(model_of(kMxf8, std::vector<std::uint8_t>(32, kMinusOne),
                      std::vector<std::uint8_t>(32, kOne), 127, 127 - 26, 1),
             1);
-  // -1/2 * 1/2 times two scales of 2^-9, which count as 2^-6.
+  // -1/2 * 1/2 times two scales of 2^-9, whose exponents count as -6.
   EXPECT_EQ(model_of(kNvf4, {0x09}, {0x01}, kLeast, kLeast, 0x1p15f),
             std::nextafter(0x1p15f, 0.0f));
   EXPECT_EQ(model_of(kNvf4, {0x09}, {0x01}, kLeast, kLeast, 0x1p16f), 0x1p16f);
@@ -234,7 +234,7 @@ TEST(TensorMatmulScaledReference, NothingLeavesCAndNaNsSpread) {
       EXPECT_EQ(std::isnan(model(e)), e >= 2);
       EXPECT_EQ(std::isnan(d.value(e)), e >= 2);
     }
-    // Where nothing else is there, too.
+    // Also if all else is zero.
     p.a.elements.setZero(), p.c.setZero();
     const Bounded zeros = tensor_matmul_scaled(type, p.a, p.b, p.c);
     for (int e = 0; e < 4; ++e) EXPECT_EQ(std::isnan(zeros.value(e)), e >= 2);

@@ -1,5 +1,5 @@
-// The reference of the product on matrix units against sums that are written another way: three
-// loops, significands as integers, exact sums in long double.
+// The reference of the product on matrix units, compared with sums in another form: three loops,
+// significands as integers, exact sums in long double.
 #include "reference/tensor_matmul.h"
 
 #include <gtest/gtest.h>
@@ -18,14 +18,13 @@ using Words = std::vector<std::uint64_t>;
 
 struct Layout {
   Factor type;
-  int exponent_bits, fraction_bits, low_bits;  // low_bits: that do not count
+  int exponent_bits, fraction_bits, low_bits;  // low_bits: ignored
   bool has_infinity;
 };
 constexpr Layout kF16{Factor::kF16, 5, 10, 0, true}, kBf16{Factor::kBf16, 8, 7, 0, true},
     kTf32{Factor::kTf32, 8, 10, 13, true}, kE4m3{Factor::kE4m3, 4, 3, 0, false};
 
-// sign * significand * 2^(exponent - fraction_bits): not normalised, so that 0 is a significand
-// like any other.
+// sign * significand * 2^(exponent - fraction_bits), not normalised: 0 is a significand as well.
 struct Term {
   bool negative = false;
   std::uint64_t significand = 0;
@@ -48,7 +47,7 @@ Term product(const Term& a, const Term& b) {
           a.fraction_bits + b.fraction_bits};
 }
 
-// Rules 2 to 4 of docs/reference/matrix.md for the terms of one step.
+// Applies rules 2 to 4 of docs/reference/matrix.md to the terms of one step.
 float one_step(const std::vector<Term>& terms, const MatrixUnit& unit) {
   int largest = unit.zero_exponent;
   bool any = false;
@@ -77,7 +76,7 @@ float one_step(const std::vector<Term>& terms, const MatrixUnit& unit) {
   return sum < 0 && value != 0 ? -value : value;
 }
 
-// One element; all factors are finite. What has become infinite stays so.
+// One element; all factors are finite. An infinite sum stays infinite.
 float one_element(const Layout& l, const std::uint64_t* a, const std::uint64_t* b, int k, float c,
                   const MatrixUnit& unit) {
   float sum = c;
@@ -106,8 +105,8 @@ struct Problem {
   RowMajorD left, right, addend;
 };
 
-// Finite factors, with zeros and pairs that cancel: of all exponents; near one; those of A and C
-// the least there are, subnormal ones too, and those of B up to one.
+// Finite factors, with zeros and pairs that cancel. kAll: all exponents. kNearOne: near one. kTiny:
+// the least numbers in A and C, including subnormals. kSmall: numbers of B up to one.
 enum class Numbers { kAll, kNearOne, kTiny, kSmall };
 constexpr Numbers kNumbers[] = {Numbers::kAll, Numbers::kNearOne, Numbers::kTiny};
 
@@ -118,8 +117,7 @@ Problem random_problem(const Layout& l, int m, int n, int k, Numbers numbers, st
   const auto draw = [&](Numbers which) -> std::uint64_t {
     if (random() % 8 == 0) return 0;
     const std::uint64_t fraction = random() & ((1u << l.fraction_bits) - 1);
-    // Of e4m3 the largest exponent is left out, which has the NaN; the others have infinities
-    // there.
+    // Excludes the largest exponent, which contains e4m3's NaN and the other types' infinities.
     const std::uint64_t field =
         which == Numbers::kNearOne ? static_cast<std::uint64_t>(bias) + random() % 3 - 1
         : which == Numbers::kTiny  ? random() % 3
@@ -298,7 +296,7 @@ TEST(TensorMatmulReference, SmallIntegersAreExactAndNothingLeavesC) {
   const Bounded nothing = tensor_matmul(RowMajorD(3, 0), RowMajorD(4, 0), c, unit);
   EXPECT_TRUE((nothing.bound == 0).all());
   for (int e = 0; e < 12; ++e) EXPECT_EQ(nothing.value(e), 10 * e - 50);
-  // A zero among products is +0, whatever their signs.
+  // A zero sum of products is +0, whatever their signs.
   const Bounded zero = tensor_matmul(RowMajorD::Constant(1, 5, -0.0), RowMajorD::Constant(1, 5, 1),
                                      RowMajorD::Constant(1, 1, -0.0), unit);
   EXPECT_FALSE(std::signbit(zero.value(0)));
@@ -309,7 +307,7 @@ TEST(TensorMatmulReference, SpecialValuesHaveTheirClass) {
   const double inf = HUGE_VAL, nan = std::numeric_limits<double>::quiet_NaN();
   for (const OnUnit& u : kUnits) {
     const MatrixUnit unit = matrix_unit(u.layout.type, u.compute_capability, u.warpgroup);
-    // Of 35 products one is special, in every step in turn.
+    // One of 35 products is special, in each step in turn.
     for (const int at : {0, 3, 18, 34}) {
       const auto of = [&](double x, double y, double c, double other = 1) {
         RowMajorD a = RowMajorD::Constant(1, 35, 1), b = RowMajorD::Constant(1, 35, 1);
@@ -330,7 +328,7 @@ TEST(TensorMatmulReference, SpecialValuesHaveTheirClass) {
       EXPECT_TRUE(std::isnan(of(1, 1, nan)));
     }
   }
-  // Finite factors whose sum is too large for f32.
+  // Finite factors with a sum too large for f32.
   const MatrixUnit bf16 = matrix_unit(Factor::kBf16, 90, false);
   const RowMajorD large = RowMajorD::Constant(1, 17, 0x1p64);
   const Bounded d = tensor_matmul(large, large, RowMajorD::Zero(1, 1), bf16);
@@ -366,7 +364,7 @@ TEST(TensorMatmulReference, OfDoublesIsAChain) {
       }
     }
   }
-  // Products of +0 fill k up to a multiple of 4: they make +0 of -0.
+  // Products of +0 fill k up to a multiple of 4 and change -0 to +0.
   const auto zero_of = [](int k) {
     return tensor_matmul_f64_chain(RowMajorD::Constant(1, k, -0.0), RowMajorD::Constant(1, k, 1),
                                    RowMajorD::Constant(1, 1, -0.0))(0);

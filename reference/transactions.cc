@@ -5,7 +5,7 @@
 namespace lockstep::reference {
 namespace {
 
-// How many different values there are.
+// The number of different values.
 std::uint64_t distinct(Addresses v) {
   std::sort(v.begin(), v.end());
   return static_cast<std::uint64_t>(std::unique(v.begin(), v.end()) - v.begin());

@@ -1,4 +1,4 @@
-// The transaction model against the figures that every guide to coalescing shows.
+// The transaction model, compared with the well-known figures on coalescing.
 #include "reference/transactions.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Every checker against every planted mistake: each is found with its kind and its source line, and
-// no correct negative control is accused, whatever the order in which blocks, warps and lanes run.
+// Runs every pair of tests/checker under several schedules. Each planted mistake must be reported
+// with its kind and source line. No correct negative control may have a finding.
 #include "tests/checker/checker.h"
 
 #include <dlfcn.h>
@@ -36,7 +36,7 @@ T extension(const char* name) {
   return f;
 }
 
-// Switches a check on, a bit of check::Checks; returns those that were on before.
+// Enables a check, a bit of check::Checks; returns the previously enabled checks.
 unsigned with_check(unsigned bit) {
   const auto set = extension<lockstepSetChecks_t>("lockstepSetChecks");
   const unsigned before = set(0);
@@ -57,7 +57,7 @@ Strict::~Strict() { extension<lockstepSetChecks_t>("lockstepSetChecks")(before_)
 
 namespace {
 
-// Orders of blocks, warps and lanes: 0 is the one that programs run in.
+// Seeds of schedules of blocks, warps and lanes; 0 is the default schedule.
 constexpr std::uint64_t kSchedules[] = {0, 1, 2};
 
 nlohmann::json run(void (*body)(), std::uint64_t schedule) {
@@ -75,7 +75,7 @@ nlohmann::json run(void (*body)(), std::uint64_t schedule) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Lines of a source with the comment "// FAULT name". A line of this comment alone marks the
+// The lines of a source with the comment "// FAULT name". A line with only this comment marks the
 // statement that follows: nvcc gives inline PTX the line of one of its operands.
 std::set<int> marked_lines(const std::string& file, const std::string& name) {
   const char* const root = std::getenv("TEST_SRCDIR");
@@ -114,7 +114,7 @@ std::string all_texts(const nlohmann::json& findings) {
   return s;
 }
 
-// The line of a finding's side: in the file itself, or where a function was inlined.
+// The line of one side of a finding: in the file itself, or of the call that was inlined.
 bool at_marked_line(const nlohmann::json& side, const Pair& pair, const std::set<int>& lines) {
   if (base_name(side["file"]) == base_name(pair.file) && lines.count(side["line"].get<int>()) != 0)
     return true;
@@ -124,7 +124,7 @@ bool at_marked_line(const nlohmann::json& side, const Pair& pair, const std::set
          lines.count(std::atoi(caller.c_str() + colon + 1)) != 0;
 }
 
-// Whether `kind` is what the pair says it must be under this schedule.
+// Whether `kind` is what the pair expects under this schedule.
 bool is_expected(const std::string& kind, const Pair& pair, std::uint64_t schedule) {
   const std::string kinds = pair.kind;
   if (schedule == 0) return kind == kinds.substr(0, kinds.find(','));

@@ -314,6 +314,7 @@ std::map<std::string, std::string> said(const command::CommandLine& c) {
       {"run.replay", c.run.replay},
       {"run.sanitizer", c.run.sanitizer},
       {"run.manifest", c.run.manifest},
+      {"run.target", c.run.target},
       {"run.out", c.run.out},
       {"run.scale", fmt::format("{:g}", c.run.scale)},
       {"run.jobs", c.run.jobs ? std::to_string(*c.run.jobs) : ""},

@@ -6,7 +6,7 @@ namespace {
 
 constexpr int kBlock = 256;
 
-// One block's sum of what its threads bring, added to `total`.
+// Adds the sum of each block's values to `total`.
 __global__ void add_blocks(const int* values, int n, unsigned long long* total) {
   __shared__ long long sums[kBlock];
   const int i = blockIdx.x * kBlock + threadIdx.x;

@@ -1,5 +1,5 @@
 // Sums on the GPU.
 #pragma once
 
-// The sum of the n integers at `values`, host memory. -1 where CUDA fails.
+// Returns the sum of the n integers at `values`, in host memory; -1 if a CUDA call fails.
 long long sum(const int* values, int n);

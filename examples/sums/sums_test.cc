@@ -1,4 +1,4 @@
-// An ordinary test of an ordinary kernel: nothing here knows of Lockstep.
+// An ordinary test of an ordinary kernel, without any use of Lockstep.
 #include "sums.h"
 
 #include <gtest/gtest.h>

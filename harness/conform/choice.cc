@@ -39,7 +39,7 @@ SuiteProperties properties_of(const Suite& suite, const Target& target) {
         fmt::format("{}: its program {} is not among the runfiles", suite.family, suite.program);
     return out;
   }
-  // In memory: a list that a full disk cuts off would look like one of fewer properties.
+  // In memory: on a full disk a file could be cut off, and would look like a shorter list.
   const int file = memfd_create("lockstep-list", MFD_CLOEXEC);
   if (file < 0) {
     out.error =
@@ -54,7 +54,7 @@ SuiteProperties properties_of(const Suite& suite, const Target& target) {
   c.time_limit = std::chrono::seconds(60);
   const ProcessEnd end = run_process(c);
   std::ifstream in(answer);
-  // Whatever else a program says, a property is one word with a dot in it.
+  // A property's name is one word with a dot in it; ignores all other output.
   for (std::string line; std::getline(in, line);) {
     if (line.find('.') != line.npos && line.find(' ') == line.npos) out.names.push_back(line);
   }
@@ -76,7 +76,7 @@ LastFailed last_failed(const Passport& passport) {
   LastFailed out;
   out.suites.insert(passport.not_begun.begin(), passport.not_begun.end());
   for (const PassportSuite& s : passport.suites) {
-    // A program that left no ledger has nothing to name.
+    // A suite without a ledger has no properties to list.
     if (s.properties.empty()) out.suites.insert(s.family);
     for (const auto& [name, p] : s.properties) {
       if (p.verdict == Verdict::kFail || p.verdict == Verdict::kNotRun) out.properties.insert(name);

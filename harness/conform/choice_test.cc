@@ -39,7 +39,7 @@ TEST(Choice, WithoutAnEarlierRunTheyBeginInTheirOwnOrder) {
   EXPECT_THAT(longest_first({}, {}), ElementsAre());
 }
 
-// Each verdict by itself: a run that was cut short leaves properties which did not run.
+// Each verdict separately. A run that ended early leaves properties that did not run.
 TEST(Choice, WhatFailedOrDidNotRunIsRunAgain) {
   const std::map<Verdict, bool> again = {{Verdict::kPass, false},
                                          {Verdict::kFail, true},

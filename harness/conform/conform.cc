@@ -1,5 +1,5 @@
-// conform: runs the conformance suites, each in a process of its own, and leaves a table, a
-// passport and JUnit's XML.
+// conform: runs each conformance suite in a process of its own, and writes a table, a passport and
+// JUnit XML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,7 +48,7 @@ constexpr int kGreen = 0, kRed = 1, kUsage = 2, kNoDevice = 5, kNoSanitizer = 6;
 
 constexpr double kMinScale = 1e-6, kMaxScale = 1e6, kQuick = 0.1;
 
-// Leaves room to count up from, one a run.
+// Leaves room to increment the seed once a run.
 constexpr std::uint64_t kMaxRandomSeed = 1'000'000'000'000'000'000;
 
 using Arguments = command::RunArguments;
@@ -58,8 +58,9 @@ int refuse(const std::string& sentence) {
   return kUsage;
 }
 
-// Empty, or a sentence.
+// Returns an empty text, or a sentence with the error.
 std::string check(const Arguments& a) {
+  if (!a.target.empty()) return "--target is of `lockstep run`; this program has its suites";
   if (!a.cases.empty() && !parse_number(a.cases, 1, 1'000'000'000))
     return fmt::format("--cases={} is not an integer from 1 to 1000000000", a.cases);
   if (!a.seed.empty() && !parse_number(a.seed, 1, UINT64_MAX))
@@ -95,15 +96,15 @@ std::string check(const Arguments& a) {
   return "";
 }
 
-// `bazel run` starts programs in their runfiles; paths that a user types are meant from where the
-// user is.
+// Resolves a path of the user. `bazel run` starts programs in their runfiles, but a user's path is
+// relative to the user's folder.
 fs::path from_user(const std::string& path) {
   const std::string folder = environment("BUILD_WORKING_DIRECTORY");
   return fs::absolute(folder.empty() ? fs::path(path) : fs::path(folder) / path);
 }
 
-// Where results go. A replay has a folder of its own: it is of one case, and one is reading the
-// report of the others.
+// The folder for results. A replay of one case has its own folder, so that it does not overwrite
+// the report that the user is reading.
 fs::path folder_of(const Arguments& a) {
   if (!a.out.empty()) return from_user(a.out);
   const std::string usual = environment("LOCKSTEP_OUT");
@@ -116,15 +117,15 @@ std::string self() {
   return fs::read_symlink("/proc/self/exe", error).string();
 }
 
-// The command that a replay line starts with, up to the suite.
+// The command that a replay line begins with, up to the suite.
 std::string replay_command(const Arguments& a) {
   const std::string entry =
-      environment("LOCKSTEP_COMMAND");  // the entry script's own name for this program
+      environment("LOCKSTEP_COMMAND");  // the name by which the user's script calls this program
   const std::string command = !entry.empty() ? entry
                               : !environment("BUILD_WORKSPACE_DIRECTORY").empty()
                                   ? "bazel run //:conform --"
                                   : shell_quoted(self());
-  // A rule's entry script names the list itself.
+  // The script of a Bazel rule passes the manifest itself.
   return a.manifest.empty() || !environment("LOCKSTEP_WORKSPACE").empty()
              ? command
              : command + " --manifest=" + shell_quoted(from_user(a.manifest).string());
@@ -132,7 +133,8 @@ std::string replay_command(const Arguments& a) {
 
 double scale_of(const Arguments& a) { return a.quick ? kQuick : a.scale; }
 
-// As many suites at a time as there are processors; on a GPU, which they would share, one.
+// The number of suites that run at the same time: one per processor; on a GPU, which they would
+// share, one.
 int jobs_of(const Arguments& a, const Target& target) {
   return a.jobs           ? *a.jobs
          : target.silicon ? 1
@@ -166,7 +168,7 @@ std::string now_utc() {
   return text;
 }
 
-// A report without its suites.
+// The report without its suites.
 RunReport report_of(const Arguments& a, const fs::path& out) {
   RunReport report;
   report.created = now_utc();
@@ -189,7 +191,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// All suites on one target; results in the order of the suites, whichever end first.
+// Runs all suites on one target. Results are in the order of the suites, whichever ends first.
 void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& suites,
             const fs::path& out, Progress& progress, RunReport& report) {
   const SuiteOptions options = suite_options(a, target);
@@ -207,7 +209,7 @@ void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& 
     if (a.stop && !report.suites[i].green()) stop_at_failure();
     return stop_reason().empty();
   };
-  // Those that measure are last in the manifest, and have the GPU to themselves.
+  // Suites that measure are last in the manifest, and run alone on the GPU.
   const auto measuring =
       std::find_if(suites.begin(), suites.end(), [](const Suite& s) { return s.silicon; });
   const auto before = static_cast<std::size_t>(measuring - suites.begin());
@@ -220,7 +222,7 @@ void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& 
     run_tasks(1, suites.size() - before, [&](std::size_t i) { return one(before + i); });
   report.seconds = seconds_since(start);
   report.partial = stop_reason();
-  // Those that never began have no name.
+  // Suites that never began have no name.
   std::size_t i = 0;
   std::erase_if(report.suites, [&](const SuiteResult& r) {
     const std::string& family = suites[i++].family;
@@ -229,7 +231,7 @@ void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& 
   });
 }
 
-// Prints and saves what a run on one target left; whether all of it is green.
+// Prints and saves the results of a run on one target. True if all are green.
 bool conclude(const RunReport& report, const fs::path& out) {
   const Paint paint = paint_of_stdout();
   const std::vector<std::string> problems = report.problems();
@@ -258,7 +260,7 @@ bool conclude(const RunReport& report, const fs::path& out) {
   return problems.empty();
 }
 
-// Whether the sanitizer can be believed on every target; says so if not.
+// Whether the sanitizer works on every target; if not, prints why.
 bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
   const Sanitizer sanitizer = find_sanitizer(a.sanitizer);
   std::string why = sanitizer.error;
@@ -283,7 +285,7 @@ bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
   return why.empty();
 }
 
-// Several targets run at the same time, each with a report and a folder of its own.
+// Runs several targets at the same time, each with its own report and folder.
 int run(const Arguments& a, const std::vector<Suite>& suites, const std::vector<Target>& targets) {
   const auto folder = [&, out = folder_of(a)](const Target& t) {
     return targets.size() == 1 ? out : out / ("gpu-" + t.device);
@@ -337,7 +339,7 @@ int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites,
   return stop_status() != 0 ? stop_status() : runs.all_green() ? kGreen : kRed;
 }
 
-// The suites that -k and --lf leave, with filters; `out` is where the last run wrote.
+// The suites that -k and --lf select, with filters. `out` is the folder of the last run.
 Manifest chosen_suites(const Arguments& a, const std::vector<Suite>& suites, const Target& target,
                        const fs::path& out) {
   if (a.pattern.empty() && !a.last_failed) return {suites, ""};
@@ -364,7 +366,7 @@ Manifest chosen_suites(const Arguments& a, const std::vector<Suite>& suites, con
                            });
 }
 
-// Empty, or that the suite has no such property as --case names.
+// Returns an empty text, or a sentence if the suite has no such property as --case names.
 std::string wrong_case(const Arguments& a, const Suite& suite, const Target& target) {
   CaseName name;
   std::string none;
@@ -401,12 +403,13 @@ int list(const Arguments& a, const std::vector<Suite>& suites) {
 }
 
 int main(std::vector<std::string> words) {
-  // A run is what it is for: `bazel run //:conform -- --suite=stencil`.
+  // `run` is the default command: `bazel run //:conform -- --suite=stencil`.
   if (words.empty() || (words.front().starts_with("-") && words.front() != "--help" &&
                         words.front() != "-h" && words.front() != "--version"))
     words.insert(words.begin(), "run");
-  const command::CommandLine line =
-      command::parse({{command::Command::kRun, command::Command::kList}}, words);
+  const command::CommandLine line = command::parse(
+      {.commands = {command::Command::kRun, command::Command::kList}, .reads_config = false},
+      words);
   if (line.status) return *line.status;
   const Arguments& a = line.run;
   if (const std::string error = check(a); !error.empty()) return refuse(error);
@@ -423,7 +426,7 @@ int main(std::vector<std::string> words) {
     refuse(chosen.error);
     return chosen.absent ? kNoDevice : kUsage;
   }
-  // How fast something is under a sanitizer is not worth knowing.
+  // Times under a sanitizer are meaningless.
   const bool timing = chosen.targets.front().silicon && a.sanitizer.empty();
   const Manifest possible = suites_for(timing, selected.suites, a.suites);
   if (!possible.error.empty()) return refuse(possible.error);
@@ -449,7 +452,7 @@ int main(int argc, char** argv) {
   try {
     status = lockstep::main({argv + 1, argv + argc});
     error = lockstep::command::flush_stdout();
-  } catch (const std::system_error& unprinted) {  // of fmt::print
+  } catch (const std::system_error& unprinted) {  // thrown by fmt::print
     error = unprinted.what();
   }
   if (error.empty()) return status;

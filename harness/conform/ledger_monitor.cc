@@ -22,12 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Follows the ledger that a running program keeps: which property runs, and since when.
+// Reads the ledger of a running program: which property runs, and since when.
 class LedgerMonitor {
  public:
   explicit LedgerMonitor(fs::path ledger) : path_(std::move(ledger)) {}
 
-  // `seconds` since the program began.
+  // `seconds`: time since the program began.
   void look(double seconds) {
     std::error_code error;
     const auto written = fs::last_write_time(path_, error);
@@ -41,7 +41,7 @@ class LedgerMonitor {
   }
 
   const LedgerFile& file() const { return file_; }
-  // How long the running property has run; 0 between properties.
+  // How long the running property has run, in seconds; 0 between properties.
   double property_seconds(double seconds) const { return running_.empty() ? 0 : seconds - since_; }
 
  private:
@@ -56,12 +56,12 @@ struct Attempt {
   ProcessEnd end;
   LedgerFile file;
   std::string ledger_error;
-  std::string log;  // what the process printed
+  std::string log;  // text that the process printed
 
   bool died() const { return ledger_error.empty() && !file.complete; }
 };
 
-// What follows `begin` in its last line that begins so; empty: none does.
+// The text after `begin` in the last line that begins so; empty: no such line.
 std::string last_line(const std::string& text, const char* begin) {
   const std::size_t at = text.rfind(begin);
   if (at == text.npos) return "";
@@ -69,7 +69,7 @@ std::string last_line(const std::string& text, const char* begin) {
   return text.substr(from, text.find('\n', from) - from);
 }
 
-// The property that ran when the process ended, and its case if the process could still name it.
+// The property that ran when the process ended, with its case if known.
 Record culprit_of(const Attempt& a) {
   Record r;
   r.property = a.file.running;
@@ -85,7 +85,7 @@ Record culprit_of(const Attempt& a) {
   return r;
 }
 
-// One process: all of the suite, or of a later one the properties `only`.
+// Runs one process: the whole suite, or, in a later process, the properties `only`.
 Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number,
                 const std::vector<std::string>& only,
                 const std::function<void(const LedgerFile&, double)>& tick) {
@@ -95,7 +95,7 @@ Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number,
   c.argv.push_back("--ledger=" + ledger.string());
   if (!only.empty()) {
     c.argv.push_back(fmt::format("--gtest_filter={}", fmt::join(only, ":")));
-    c.set["LOCKSTEP_EXPECT_KERNELS"] = "some";  // what is left may be properties that launch none
+    c.set["LOCKSTEP_EXPECT_KERNELS"] = "some";  // the remaining properties may launch no kernel
   }
   Attempt a;
   c.output = a.log = (processes.logs / (stem + ".log")).string();
@@ -135,11 +135,11 @@ std::vector<std::string> left_over(const LedgerFile& file, bool died) {
   for (const std::string& property : file.planned) {
     const bool recorded = std::any_of(file.records.begin(), file.records.end(),
                                       [&](const Record& r) { return r.property == property; });
-    // A program that reached its end and left a property open has a fault, which running it anew
-    // would hide.
+    // If a program ends normally without a verdict for a property, it has an error. A second
+    // process would hide it.
     if (!has_verdict.contains(property) && (died || recorded)) left.push_back(property);
   }
-  // No property got a verdict: the next process would fare the same.
+  // No property got a verdict, so a next process would not either.
   return has_verdict.empty() ? std::vector<std::string>{} : left;
 }
 
@@ -153,7 +153,7 @@ void add_later(LedgerFile& whole, const LedgerFile& later) {
       *old = r;
     }
   }
-  // What the first process said of properties that were still to be run no longer holds.
+  // Reports of the first process about properties that run later no longer apply.
   std::erase_if(whole.problems,
                 [](const std::string& p) { return p.find(kDeviceLostAfter) != p.npos; });
   for (const std::string& p : later.problems) {
@@ -170,7 +170,7 @@ SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes
   double before = 0;  // seconds of earlier processes
   const auto report = [&](const LedgerFile& now, double seconds) {
     if (!tick) return;
-    // A later process plans only what the earlier ones left.
+    // A later process plans only the properties that the earlier ones left.
     const std::size_t planned = std::max(whole.file.planned.size(), now.planned.size());
     const std::size_t open = now.planned.size() - std::min(now.planned.size(), now.records.size());
     tick({planned - open, planned, now.running, before + seconds});
@@ -180,7 +180,7 @@ SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes
   Attempt last = whole;
   ProcessEnd first_bad = whole.end;
   std::vector<std::string> cut_short;
-  // Each process gives at least one property a verdict, so this ends.
+  // Terminates: each process gives at least one property a verdict.
   for (int number = 2; last.ledger_error.empty(); ++number) {
     const std::vector<std::string> left = left_over(last.file, last.died());
     if (last.died() && !last.file.running.empty()) {
@@ -198,8 +198,7 @@ SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes
     if (first_bad.succeeded()) first_bad = last.end;
   }
   first_bad.seconds = whole.end.seconds;
-  // Where later processes gave verdicts to all that the first left, the ledger is complete after
-  // all.
+  // The ledger is complete if later processes gave verdicts to all remaining properties.
   const bool ended =
       last.ledger_error.empty() && (last.file.complete || !last.file.running.empty());
   if (ended && whole.file.records.size() == whole.file.planned.size()) whole.file.complete = true;

@@ -1,4 +1,4 @@
-// One bad property costs one property: what a process left is found, run again, and joined.
+// A bad property must cost only itself: the remaining properties are found, run again, and added.
 #include "harness/conform/ledger_monitor.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,7 @@ TEST(AddLater, ReplacesWhatWasNotRunAndTheSentencesAboutIt) {
   EXPECT_THAT(whole.problems, ElementsAre("A.B failed: cuda-error", "something else"));
 }
 
-// Suites made of a shell script that writes ledgers, as a program with a dying GPU would.
+// Suites that consist of a shell script, which writes ledgers like a program whose GPU fails.
 class RunInProcesses : public ::testing::Test {
  protected:
   RunInProcesses()
@@ -92,7 +92,7 @@ class RunInProcesses : public ::testing::Test {
     processes_.ledgers = processes_.logs = folder_;
   }
 
-  // `steps` run with $ledger set, and $only to the properties that are asked for.
+  // Runs `steps` with $ledger set, and with $only set to the selected properties.
   SuiteResult run(const std::string& steps) {
     const std::string program = (folder_ / "program").string();
     std::ofstream script(program);

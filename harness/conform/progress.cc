@@ -11,7 +11,7 @@
 namespace lockstep {
 namespace {
 
-// A line that is wider would be followed by itself, ten times a second.
+// The usable width of the terminal. A wider status line would wrap, and repeat ten times a second.
 std::size_t columns() {
   winsize size = {};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79u;

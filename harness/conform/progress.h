@@ -1,5 +1,5 @@
-// The output of a run while its suites run: a line when a suite ends and, on a terminal, a status
-// line of the running suites.
+// The output of a run: a line when a suite ends and, on a terminal, a status line of the running
+// suites.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-// With colours where stdout is a terminal that has some, unless NO_COLOR is set (no-color.org).
+// Colours if stdout is a terminal with colours and NO_COLOR is unset (no-color.org).
 Paint paint_of_stdout();
 
 class Progress {
@@ -22,7 +22,7 @@ class Progress {
   Progress(std::size_t suites, bool several_targets);
 
   void tick(const Target& target, const Suite& suite, const SuiteProgress& p);
-  // Of the suite with that number, from 1.
+  // Prints the result of the suite with this number, from 1.
   void end(const Target& target, std::size_t number, const SuiteResult& r);
 
  private:

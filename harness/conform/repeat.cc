@@ -23,7 +23,7 @@ RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions&
   for (const Suite& s : suites) all.sums.push_back({s.family, {}, 0});
   struct Run {
     bool has_folder = false;
-    std::size_t green = 0;  // suites
+    std::size_t green = 0;  // green suites
     Tally tally;
   };
   std::vector<Run> state(runs);
@@ -32,7 +32,7 @@ RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions&
     const std::size_t run = task / suites.size(), suite = task % suites.size();
     const std::filesystem::path folder = out / "runs" / std::to_string(run + 1);
     {
-      // Once a run: other suites of the same run write there already.
+      // Once per run: another suite of the run may already write to the folder.
       const std::lock_guard lock(mutex);
       if (std::string problem = state[run].has_folder ? "" : make_run_folder(folder);
           !problem.empty()) {

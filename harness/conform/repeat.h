@@ -1,5 +1,5 @@
-// Repeats the suites, each run with random seeds of its own, until a run is not green. It measures
-// how often the suites raise a false alarm.
+// Repeats the suites, each run with its own random seeds, until a run is not green. This measures
+// how often the suites fail without a defect.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace lockstep {
 
 struct RepeatedRuns {
   int planned = 0;
-  int green = 0;                 // runs that came to their end, all suites green
-  std::vector<SuiteSum> sums;    // a suite each, over all its runs that came to their end
-  std::vector<SuiteResult> red;  // what stopped it
-  std::string error;             // a sentence, when a folder could not be made
+  int green = 0;                 // completed runs with all suites green
+  std::vector<SuiteSum> sums;    // per suite, over all completed runs
+  std::vector<SuiteResult> red;  // the results that ended the repetition
+  std::string error;             // a sentence, if a folder could not be made
   bool all_green() const { return error.empty() && red.empty() && green == planned; }
 };
 
-// Run k (from 1) takes options.random_seed + k - 1 and leaves ledgers and logs in out/runs/<k>.
-// `jobs` suites run at the same time, those of one run before those of the next; after the first
-// that is not green none is begun any more. Calls `green_run` for each run that ends green, one at
-// a time.
+// Run k (from 1) has the seed options.random_seed + k - 1 and writes ledgers and logs to
+// out/runs/<k>. Up to `jobs` suites run at the same time, in the order of the runs. After the first
+// suite that is not green, no suite starts. Calls `green_run` for each green run, one call at a
+// time.
 RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions& options, int runs,
                            int jobs, const std::filesystem::path& out,
                            const std::function<void(int run, const Tally& tally)>& green_run);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The page is made from the passport as it was written, as it would be from one of another machine.
+// Makes the page from the passport as written, just as from a passport of another machine.
 std::string save_page(const std::string& passport_text, const fs::path& out) {
   Passport passport;
   ReportAssets assets;

@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-// The commit of the tree around the program: from the caller (LOCKSTEP_COMMIT), or from git where
-// there is one. `scratch` is a folder that may be written.
+// Sets the report's commit: from the caller (LOCKSTEP_COMMIT), or from git in a checkout. `scratch`
+// is a writable folder.
 void find_commit(RunReport& report, const std::filesystem::path& scratch);
 
 // Returns an empty text, or a sentence that names the file that could not be written.

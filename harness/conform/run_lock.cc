@@ -34,7 +34,7 @@ std::string RunLock::take(const std::filesystem::path& folder) {
               : "a process",
         folder.string());
   }
-  // The next process names this one in its message; without the number the message is shorter.
+  // The next process names this one in its message. Without the number, its message is shorter.
   const std::string self = std::to_string(getpid());
   if (ftruncate(file_, 0) == 0) [[maybe_unused]]
     const ssize_t n = pwrite(file_, self.data(), self.size(), 0);

@@ -1,4 +1,5 @@
-// One run at a time in a folder: two would mix their ledgers and overwrite each other's passports.
+// Permits one run at a time in a folder: two would mix their ledgers and overwrite each other's
+// passports.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +14,8 @@ class RunLock {
   RunLock& operator=(const RunLock&) = delete;
   ~RunLock();
 
-  // Makes the folder if need be. Empty, or a sentence: who runs there, and what to do. The lock
-  // ends with the process, whatever ends it.
+  // Makes the folder if necessary, and locks it until the process ends in any way. Returns an empty
+  // text, or a sentence: which process runs there, and what to do.
   std::string take(const std::filesystem::path& folder);
 
  private:

@@ -1,4 +1,4 @@
-// Two runs that would write to one folder.
+// Two runs that would write to the same folder.
 #include "harness/conform/run_lock.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::string fresh_folder(const char* name) {
 TEST(RunLock, NamesTheRunThatHasIt) {
   const std::string folder = fresh_folder("held");
   std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/.lock") << "12345678901234567890";  // an earlier run's, and longer
+  std::ofstream(folder + "/.lock") << "12345678901234567890";  // of an earlier run, and longer
   RunLock first, second;
   EXPECT_EQ(first.take(folder), "");
   const std::string refused = second.take(folder);

@@ -28,7 +28,7 @@ std::vector<std::string> candidates() {
   return paths;
 }
 
-// How the tool speaks of the probe's run.
+// Describes how the probe ended under the tool.
 std::string verdict_of(const ProcessEnd& end) {
   if (end.how == ProcessEnd::How::kExited && end.status == kFindings) return "a finding";
   return end.succeeded() ? "nothing" : end.describe();
@@ -37,7 +37,7 @@ std::string verdict_of(const ProcessEnd& end) {
 }  // namespace
 
 std::vector<std::string> Sanitizer::prefix() const {
-  // Calls that CUDA refuses are the suites' own business; some are made on purpose.
+  // Errors returned by CUDA calls are not reported: suites cause some on purpose.
   return {
       program, "--tool", tool, "--error-exitcode", std::to_string(kFindings), "--report-api-errors",
       "no"};

@@ -1,9 +1,9 @@
-// A fault for each tool of compute-sanitizer to find, and a negative control for it to leave alone:
+// Contains a fault for each tool of compute-sanitizer, with a negative control:
 //
 //   sanitizer_probe memcheck|racecheck|initcheck|synccheck faulty|correct
 //
-// Exit status 0 when the kernel was launched, whatever it did; 3 where CUDA did not launch it; 2
-// for wrong usage.
+// Exit status: 0 if the kernel was launched, with any result; 3 if CUDA did not launch it; 2 for
+// wrong usage.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -16,8 +16,8 @@ constexpr int kThreads = 64;
 // memcheck: the last thread stores past the end of the allocation.
 __global__ void store(int* y, int shift) { y[threadIdx.x + shift] = threadIdx.x; }
 
-// racecheck: each thread reads what one of the other warp has stored, with or without a barrier
-// between.
+// racecheck: each thread reads a value that a thread of the other warp stores, with or without a
+// barrier in between.
 __global__ void exchange(int* y, bool wait) {
   __shared__ int words[kThreads];
   words[threadIdx.x] = threadIdx.x;
@@ -25,10 +25,10 @@ __global__ void exchange(int* y, bool wait) {
   y[threadIdx.x] = words[kThreads - 1 - threadIdx.x];
 }
 
-// initcheck: reads memory, which somebody has written or not.
+// initcheck: reads memory that was written, or that was not.
 __global__ void read(int* y, const int* x) { y[threadIdx.x] = x[threadIdx.x] + 1; }
 
-// synccheck: half of each warp waits at a barrier, and the other half at another one.
+// synccheck: half of each warp waits at one barrier, the other half at another.
 __global__ void wait(int* y, bool apart) {
   if (apart && threadIdx.x % 2 == 0) {
     y[threadIdx.x] = 1;
@@ -66,6 +66,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "not launched: %s\n", cudaGetErrorString(launched));
     return 3;
   }
-  cudaDeviceSynchronize();  // its error is the tool's to report
+  cudaDeviceSynchronize();  // the tool reports its error
   return 0;
 }

@@ -1,5 +1,5 @@
-// Whether a tool is believed: only one that finds the planted fault and leaves its negative control
-// alone.
+// The harness trusts only a tool that finds the planted fault and reports nothing in its negative
+// control.
 #include "harness/conform/sanitizer.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace sanitizer_test {
 
 ProcessEnd exited(int status) { return {.how = ProcessEnd::How::kExited, .status = status}; }
 
-// A tool that answers the planted fault and its negative control so.
+// The result of proof_of_life() for a tool with these ends of the two programs.
 std::string proof(const ProcessEnd& faulty, const ProcessEnd& correct) {
   Sanitizer s;
   s.program = "/sanitizer";
@@ -57,7 +57,7 @@ TEST(Sanitizer, IsFoundOrSaidToBeMissing) {
   EXPECT_EQ(s.prefix()[0], "/bin/true");
   EXPECT_EQ(s.prefix()[2], "memcheck");
   unsetenv("COMPUTE_SANITIZER");
-  // In each folder of PATH, the first and the last among them.
+  // Every folder of PATH, with the first and the last.
   const std::string folder = testing::TempDir() + "/sanitizer",
                     tool = folder + "/compute-sanitizer";
   std::filesystem::create_directories(folder);
@@ -71,7 +71,7 @@ TEST(Sanitizer, IsFoundOrSaidToBeMissing) {
   setenv("PATH", "/nowhere", 1);
   setenv("CUDA_PATH", "/nowhere", 1);
   unsetenv("CUDA_HOME");
-  // Whichever toolkit this machine has decides.
+  // Depends on the toolkit of this machine.
   const Sanitizer other = find_sanitizer("memcheck");
   EXPECT_NE(other.program.empty(), other.error.empty());
 }

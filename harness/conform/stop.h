@@ -5,18 +5,18 @@
 
 namespace lockstep {
 
-// From now on SIGINT and SIGTERM ask the run to end, with its results so far. A second one ends the
-// process at once.
+// After this call, SIGINT or SIGTERM requests the end of the run, with its results so far. A second
+// signal ends the process at once.
 void stop_on_signals();
 
-// The run is to end since a property failed, and that was asked for.
+// Requests the end of the run after a failure, as the user asked for.
 void stop_at_failure();
 
-// Why the run is to end, for people: "interrupted by SIGINT", "stopped at the first failure";
-// empty: it goes on. Safe on every thread.
+// Why the run must end, as text: "interrupted by SIGINT", "stopped at the first failure". Empty: it
+// continues. Thread-safe.
 std::string stop_reason();
 
-// 128 + the signal that interrupted; 0 without one.
+// 128 + the number of the signal; 0: no signal.
 int stop_status();
 
 }  // namespace lockstep

@@ -50,8 +50,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
-// In the child; async-signal-safe calls alone. `report` is closed by a successful exec and else
-// carries errno to the parent.
+// Runs in the child; makes only async-signal-safe calls. A successful exec closes `report`;
+// otherwise `report` carries errno to the parent.
 [[noreturn]] void become(char** argv, char** envp, const char* output, pid_t parent, int report) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -131,11 +131,11 @@ ProcessEnd run_process(const Command& command, const std::function<void(double)>
       killed = true;
       kill(-child, SIGKILL);
     }
-    // Short programs end at once, long ones cost no polling.
+    // Short at first, for short programs; then longer, so that long programs cost no polling.
     std::this_thread::sleep_for(pause);
     if (pause < std::chrono::milliseconds(20)) pause *= 2;
   }
-  kill(-child, SIGKILL);  // whatever it has left behind
+  kill(-child, SIGKILL);  // processes that it has left behind
   end.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   end.how = timed_out           ? ProcessEnd::How::kTimedOut
             : WIFEXITED(status) ? ProcessEnd::How::kExited

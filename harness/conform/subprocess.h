@@ -1,4 +1,4 @@
-// Running a program to its end, or to its time limit.
+// Runs a program to its end or to a time limit.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,18 @@ struct Command {
   std::vector<std::string> argv;           // argv[0] is the path of the program
   std::map<std::string, std::string> set;  // environment variables to set
   std::vector<std::string>
-      unset;  // and to remove, before `set`; a trailing * removes every name that begins so
-  std::string output;                       // file for stdout and stderr together; empty: inherited
+      unset;           // removed before `set`; a trailing * removes every name with that prefix
+  std::string output;  // file for stdout and stderr together; empty: inherited
   std::chrono::milliseconds time_limit{0};  // 0: none
-  // Asked every 100 ms, with the seconds that the program has run: why it must end now, as if its
-  // time were up; "" if it need not.
+  // Called every 100 ms with the program's running time. Returns why the program must end now, as
+  // at its time limit, or "".
   std::function<std::string(double seconds)> overrun;
 };
 
 struct ProcessEnd {
   enum class How { kExited, kSignalled, kTimedOut, kNotStarted } how = How::kNotStarted;
   int status = 0;     // exit status, or signal
-  std::string error;  // kNotStarted: why; kTimedOut by `overrun`: its words
+  std::string error;  // kNotStarted: why; kTimedOut by `overrun`: its text
   double seconds = 0;
 
   bool succeeded() const { return how == How::kExited && status == 0; }
@@ -32,13 +32,13 @@ struct ProcessEnd {
   std::string describe() const;
 };
 
-// Waits for the end and calls `tick`, if given, every 100 ms meanwhile. At the time limit the
-// program and all that it has started in its process group get SIGTERM, and SIGKILL two seconds
-// later. The program dies with its parent.
+// Waits for the end, and calls `tick`, if given, every 100 ms. At the time limit, the program and
+// its process group receive SIGTERM, and two seconds later SIGKILL. The program also ends if its
+// parent does.
 ProcessEnd run_process(const Command& command,
                        const std::function<void(double seconds)>& tick = {});
 
-// This process's environment variable; "" where it is not set.
+// The value of an environment variable of this process; "" if unset.
 std::string environment(const char* variable);
 
 }  // namespace lockstep

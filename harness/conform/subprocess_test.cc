@@ -1,4 +1,4 @@
-// A program's end is reported as it was, and no program outstays its time.
+// The end of a program is reported correctly, and no program exceeds its time limit.
 #include "harness/conform/subprocess.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ class Subprocess : public ::testing::Test {
     std::ifstream in(output_);
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
-  // Soon, if not now.
+  // Waits a moment for the end.
   static void expect_ended(pid_t process) {
     ASSERT_GT(process, 0);
     for (int i = 0; i < 100 && kill(process, 0) == 0; ++i) usleep(20'000);
@@ -85,7 +85,7 @@ TEST_F(Subprocess, EndsAtTheTimeLimitWithAllThatItStarted) {
   expect_ended(std::atoi(output().c_str()));
 }
 
-// Not the program alone: what it has started may have files of its own to remove.
+// Not only the program: processes that it started may have files to remove as well.
 TEST_F(Subprocess, AllThatItStartedMayCleanUpAtTheTimeLimit) {
   Command c = shell(
       "(trap 'echo cleaned; exit' TERM; echo ready; while :; do sleep 0.05; done) & "

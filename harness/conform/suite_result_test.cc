@@ -1,5 +1,5 @@
-// A suite is green only if its program says so, its exit status says so and its ledger, closed a
-// second time, says so.
+// A suite is green only if its program reports so, its exit status is 0, and its ledger, closed a
+// second time, agrees.
 #include "harness/conform/suite_result.h"
 
 #include <gmock/gmock.h>
@@ -93,7 +93,7 @@ TEST(SuiteResult, AnExitStatusThatContradictsTheLedgerIsRed) {
 
 TEST(SuiteResult, ClosesTheLedgerAgain) {
   LedgerFile f = two_passes();
-  f.records.pop_back();  // complete, exit status 0 and no problems, and yet S.b has no verdict
+  f.records.pop_back();  // complete, exit status 0, no problems; but S.b has no verdict
   EXPECT_THAT(assess(kSuite, exited(0), f, "").problems,
               Contains("S.b was planned but has no verdict"));
   f = LedgerFile{};

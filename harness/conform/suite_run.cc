@@ -16,12 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Which CUDA runtime the test programs load: what LD_LIBRARY_PATH names comes before what they were
-// linked with.
+// Selects the CUDA runtime of the test programs: LD_LIBRARY_PATH has precedence over the runtime
+// that they link.
 void choose_runtime(const Target& target, std::map<std::string, std::string>& variables) {
   std::string library = runfile(fmt::format("harness/conform/runtimes/{}/libcudart.so.13",
                                             target.silicon ? "silicon" : "simulated"));
-  // Installed, beside share/lockstep; there NVIDIA's is the one that the program was linked with.
+  // In an installation the simulated runtime is beside share/lockstep. NVIDIA's runtime needs no
+  // variable: the program links it.
   if (library.empty() && !target.silicon) library = runfile("../../lib/lockstep/libcudart.so.13");
   if (library.empty()) return;  // the program compares its runtime with LOCKSTEP_GPU
   const char* others = std::getenv("LD_LIBRARY_PATH");
@@ -40,16 +41,15 @@ Command command_for(const Suite& suite, const SuiteOptions& o, const std::string
   if (!o.replay.empty()) c.argv.push_back("--case=" + o.replay);
   if (!suite.filter.empty()) c.argv.push_back("--gtest_filter=" + suite.filter);
   if (o.fail_fast) c.argv.push_back("--gtest_fail_fast");
-  // What a test runner or GoogleTest would read: here the suites run whole.
+  // Removes variables for test runners and GoogleTest: each suite runs whole.
   c.unset = {"TEST_*", "GTEST_*", "TESTBRIDGE_*", "XML_OUTPUT_FILE"};
-  // What was chosen may be properties that launch none.
+  // Selected properties may launch no kernel.
   c.set["LOCKSTEP_EXPECT_KERNELS"] = suite.filter.empty() && o.replay.empty() ? "1" : "some";
   if (o.scale != 1) c.set["LOCKSTEP_SCALE"] = fmt::format("{:g}", o.scale);
   c.set["LOCKSTEP_REPLAY"] =
       fmt::format("{} --suite={}{}", o.replay_command, shell_quoted(suite.family),
                   o.target.device.empty() ? "" : " --device=" + o.target.device);
-  c.set["TEST_UNDECLARED_OUTPUTS_DIR"] =
-      (out / "outputs" / suite.family).string();  // pictures go there
+  c.set["TEST_UNDECLARED_OUTPUTS_DIR"] = (out / "outputs" / suite.family).string();  // for pictures
   if (o.random_seed != 0) c.set["TEST_RANDOM_SEED"] = std::to_string(o.random_seed);
   if (o.host_threads != 0) c.set["LOCKSTEP_HOST_THREADS"] = std::to_string(o.host_threads);
   if (const std::string here = runfile("."); !here.empty())
@@ -75,8 +75,8 @@ std::string make_run_folder(const fs::path& out) {
     if (error)
       return fmt::format("{} cannot be made: {}", (out / folder).string(), error.message());
   }
-  // For the report's comparison. A run that is cut short must not leave an earlier run's results to
-  // be taken for its own.
+  // Kept for the report's comparison. If a run ends early, results of an earlier run must not look
+  // like its own.
   fs::rename(out / "passport.json", out / "earlier.json", error);
   for (const char* file : {"passport.json", "junit.xml", "report.html"}) {
     fs::remove(out / file, error);

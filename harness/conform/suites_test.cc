@@ -1,4 +1,4 @@
-// The suites that are asked for are the suites that run.
+// A run executes exactly the suites that the user selected.
 #include "harness/conform/suites.h"
 
 #include <gmock/gmock.h>

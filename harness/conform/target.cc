@@ -32,8 +32,7 @@ Target silicon(std::uint64_t ordinal, const Driver& driver) {
   t.silicon = true;
   t.name = fmt::format("GPU {}, {} (sm_{}{})", ordinal, gpu.name, gpu.major, gpu.minor);
   t.variables["LOCKSTEP_GPU"] = "required";
-  // The only GPU needs no choosing, and may be one (a slice of a GPU) that has another kind of
-  // name.
+  // A single GPU needs no selection. It may also be a MIG slice, which has another kind of name.
   if (driver.gpus.size() > 1) t.variables["CUDA_VISIBLE_DEVICES"] = gpu.uuid;
   return t;
 }
@@ -52,8 +51,7 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
-// What the text asks for, as ordinals among `count` GPUs; nothing if it asks for none that could
-// be.
+// The ordinals among `count` GPUs that the text names; nothing if it is invalid.
 std::optional<std::vector<std::uint64_t>> ordinals(std::string_view device, std::size_t count) {
   if (device == "gpu") return std::vector<std::uint64_t>{0};
   std::vector<std::uint64_t> out;

@@ -1,4 +1,4 @@
-// The devices that a run's suites run on: --device=... parsed, and compared with the machine.
+// The devices on which a run executes its suites: parses --device=... for this machine.
 #pragma once
 
 #include <map>
@@ -10,29 +10,30 @@
 
 namespace lockstep {
 
-// One device that suites run on.
+// One device that executes suites.
 struct Target {
-  // As --device= names it again: "simulator", "sm_80", "0"; empty: the simulator, as it is set up.
+  // The value for --device=: "simulator", "sm_80", "0"; empty: the simulator with the user's
+  // settings.
   std::string device;
   bool silicon = false;
-  std::string name;  // for people: "the simulated GPU", "GPU 0, NVIDIA H100 80GB HBM3"
+  std::string name;  // for display: "the simulated GPU", "GPU 0, NVIDIA H100 80GB HBM3"
   std::map<std::string, std::string>
-      variables;  // what its suites' environment needs: LOCKSTEP_GPU, ...
+      variables;  // environment variables for the suites: LOCKSTEP_GPU, ...
 };
 
 struct Targets {
   std::vector<Target> targets;
   std::string error;  // a sentence; then there are no targets
-  // The error is that the machine lacks what was asked for, not that nobody understands it.
+  // Whether the error is a device that the machine lacks; otherwise the text is invalid.
   bool absent = false;
 };
 
-// `device` is "" or "simulator", "sm_NN" (the simulator as that GPU), "gpu" (the first one), "all"
-// (every GPU), or ordinals such as "0" and "0,2". With several GPUs each is made the only one that
-// its suites see.
+// Parses `device`: "" or "simulator", "sm_NN" (the simulator as that GPU), "gpu" (the first GPU),
+// "all" (every GPU), or ordinals such as "0" and "0,2". If there are several GPUs, the suites of a
+// target see only its own.
 Targets choose_targets(std::string_view device, const Driver& driver);
 
-// The same for what needs no GPU, without starting a driver for it.
+// As above, but starts the driver only if `device` needs a GPU.
 Targets choose_targets(std::string_view device);
 
 }  // namespace lockstep

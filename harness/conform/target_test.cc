@@ -1,4 +1,4 @@
-// --device=: what it asks for, and what it is answered on machines with no, one and several GPUs.
+// The meaning of --device= on machines without a GPU, with one, and with several.
 #include "harness/conform/target.h"
 
 #include <gmock/gmock.h>

@@ -25,8 +25,8 @@ std::size_t run_tasks(int workers, std::size_t count,
       stop = true;
     }
   };
-  // A program dies with the thread that started it (PR_SET_PDEATHSIG in subprocess.cc), so that a
-  // task that runs one must wait for it on its own thread.
+  // A child process ends with the thread that started it (PR_SET_PDEATHSIG in subprocess.cc). A
+  // task that starts one must wait for it on the same thread.
   const std::size_t helpers =
       std::min<std::size_t>(std::max(workers, 1), std::max<std::size_t>(count, 1)) - 1;
   std::vector<std::thread> threads;

@@ -35,7 +35,7 @@ TEST(RunTasks, EveryTaskRunsOnceWhateverTheNumberOfWorkers) {
 }
 
 TEST(RunTasks, WorkersRunAtTheSameTime) {
-  // Each of the three waits until all are there; one after the other they would wait in vain.
+  // Each of the three waits until all have begun. Run one after the other, they would wait in vain.
   std::atomic<int> there = 0, met = 0;
   run_tasks(3, 3, [&](std::size_t) {
     ++there;

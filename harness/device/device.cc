@@ -14,9 +14,8 @@
 namespace lockstep {
 namespace {
 
-// Whether a JSON array is one of objects that all say that they are information. Where this says so
-// none is parsed: there are such findings in most cases, and parsing them takes longer than many a
-// kernel.
+// Whether every object of this JSON array is a finding of severity "information". Such arrays need
+// no parsing: most cases have some, and parsing takes longer than many kernels.
 bool all_information(std::string_view json) {
   constexpr std::string_view kInformation = "\"severity\":\"information\"";
   int depth = 0;  // 2: among the fields of a finding
@@ -31,7 +30,7 @@ bool all_information(std::string_view json) {
       if (c != ',') return false;
     } else if (c == '"') {
       if (depth == 2 && json.substr(at, kInformation.size()) == kInformation) informs = true;
-      // To the end of the string: a quote within it stands behind a backslash.
+      // Skips to the end of the string; a backslash escapes a quote.
       while (++at < json.size() && json[at] != '"') at += json[at] == '\\';
     }
   }
@@ -45,7 +44,7 @@ std::string describe(cudaError_t error) {
 int attribute(cudaDeviceAttr which) {
   int value = 0;
   if (cudaDeviceGetAttribute(&value, which, 0) != cudaSuccess)
-    cudaGetLastError();  // an attribute that the device does not know counts as 0
+    cudaGetLastError();  // an unknown attribute counts as 0
   return value;
 }
 
@@ -83,8 +82,9 @@ DeviceProperties make_device_properties() {
   d.max_threads_per_block = p.maxThreadsPerBlock;
   d.max_threads_per_sm = p.maxThreadsPerMultiProcessor;
   d.registers_per_block = p.regsPerBlock;
-  // 8 is the portable size wherever clusters exist; compute capability 9.0 and 10.x let a kernel
-  // opt in to 16 (CUDA C++ programming guide, thread block clusters). No attribute reports it.
+  // 8 is the portable size on every device with clusters. On compute capability 9.0 and 10.x a
+  // kernel may opt in to 16 (CUDA C++ Programming Guide, thread block clusters). No attribute
+  // reports the size.
   if (attribute(cudaDevAttrClusterLaunch))
     d.max_cluster_blocks = d.major == 9 || d.major == 10 ? 16 : 8;
   d.clock_khz = attribute(cudaDevAttrClockRate);
@@ -272,7 +272,8 @@ void run_between_calls(const std::function<void(std::size_t)>& before,
                        const std::function<void()>& run) {
   ++steers;
   if (extension().before_calls == nullptr) return run();
-  // CUDA calls nothing that throws: what `before` throws waits until `run` is done.
+  // Exceptions must not pass through CUDA: an exception of `before` is kept until `run` has
+  // returned.
   struct Announced {
     const std::function<void(std::size_t)>& before;
     std::size_t calls = 0;

@@ -1,4 +1,4 @@
-// The device under test: its properties, and the functions that only a simulated one has.
+// The device under test: its properties, and the functions of the simulated GPU's extension.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace lockstep {
 
-// Everything about the device that a result may depend on. Filled once, from the CUDA runtime API,
-// for device 0.
+// All properties of device 0 that a result may depend on. Read once from the CUDA runtime API.
 struct DeviceProperties {
   std::string name;
   int major = 0, minor = 0;  // compute capability
@@ -25,8 +24,8 @@ struct DeviceProperties {
   int sms = 0, warp_size = 0;
   int max_threads_per_block = 0, max_threads_per_sm = 0, registers_per_block = 0;
   int max_cluster_blocks =
-      1;  // blocks of a cluster: 1 without clusters, 8 portable, 16 where a kernel may opt in to it
-  int clock_khz = 0, memory_clock_khz = 0;  // the highest, 0 where the device does not say
+      1;  // blocks of a cluster: 1 without clusters, 8 portable, 16 if a kernel may opt in
+  int clock_khz = 0, memory_clock_khz = 0;  // the highest rates; 0: unknown
   int memory_bus_bits = 0;
   std::uint64_t l2_bytes = 0;
   bool ecc = false;
@@ -34,25 +33,25 @@ struct DeviceProperties {
   bool cooperative_launch = false, managed_memory = false;
   bool simulated = false;
 
-  // Name and value of each entry, for passports; keys are the members' names.
+  // Name and value of each entry, for passports. The keys are the members' names.
   std::map<std::string, std::string> entries() const;
 };
 
-// "" when a device answers; else the CUDA error's name and text.
+// "" if a device responds; otherwise the CUDA error's name and text.
 std::string device_error();
-// Requires that a device answers; throws std::runtime_error with device_error() otherwise.
+// Throws std::runtime_error with device_error() if no device responds.
 const DeviceProperties& device_properties();
 
-// Devices that this process sees.
+// The number of devices that this process sees.
 int device_count();
 
-// Waits for this thread's copies and fills of device memory. Returns a cudaError_t. cudaMemcpy from
-// pageable memory may return before its data has arrived, as cudaMemset does ("API synchronization
-// behavior", CUDA Runtime API). Work in a stream that does not wait for the default one could
-// overtake it. On a GPU that several processes share, it does.
+// Waits for this thread's copies to and fills of device memory. Returns a cudaError_t. cudaMemset,
+// and cudaMemcpy from pageable memory, may return before the data has arrived ("API synchronization
+// behavior", CUDA Runtime API). Work in a stream that does not synchronise with the default stream
+// could then read old data; on a GPU that several processes share, this happens.
 int wait_for_copies();
 
-// The simulator's own functions (simulator/extension.h); each is null on silicon.
+// The functions of the simulator's extension (simulator/extension.h); null on silicon.
 struct Extension {
   lockstepExtensionVersion_t version = nullptr;
   lockstepNameBuffer_t name_buffer = nullptr;
@@ -77,20 +76,21 @@ struct Extension {
   lockstepSetProperty_t set_property = nullptr;
 };
 const Extension& extension();
-// Whether the simulated GPU answers the CUDA runtime API of this process.
+// Whether the CUDA runtime of this process is the simulated GPU.
 bool is_simulator();
 
-// The operations that `run` requests of the simulated GPU, in the order of its calls. Empty on
-// silicon, where the runtime records none. Not reentrant.
+// Calls `run`, and returns the operations that it requests of the simulated GPU, in order. On
+// silicon it returns none. Not reentrant.
 std::vector<lockstepOperation> operations_of(const std::function<void()>& run);
 
-// What `run` sets for kernels (cudaFuncSetAttribute) where nothing is set for any. Afterwards what
-// was set before holds again. Empty on silicon, where nothing is run. Not reentrant.
+// Calls `run` with no function attributes set, and returns those that `run` sets
+// (cudaFuncSetAttribute). Afterwards restores the former attributes. On silicon it does not call
+// `run` and returns none. Not reentrant.
 std::vector<lockstepLimit> limits_of(const std::function<void()>& run);
 
-// On the simulated GPU, every device says meanwhile that it is another: all of its properties but
-// those in `kept` (cudaDeviceAttr) have other values. Numbers are 1, or with `more` twice what they
-// are and one more; what is 0 or 1 is the other of both.
+// On the simulated GPU, gives all device properties except those in `kept` (cudaDeviceAttr) other
+// values for its lifetime. A value of 0 becomes 1, and 1 becomes 0. Any other value v becomes 1 or,
+// with `more`, 2 * v + 1 (v - 1 from 2^29 on).
 class OtherProperties {
  public:
   OtherProperties(const std::vector<int>& kept, bool more);
@@ -99,7 +99,7 @@ class OtherProperties {
   OtherProperties& operator=(const OtherProperties&) = delete;
 };
 
-// The same of this property alone: it has this value.
+// The same for one property, with a given value.
 class OtherProperty {
  public:
   OtherProperty(int which, int value);
@@ -108,8 +108,8 @@ class OtherProperty {
   OtherProperty& operator=(const OtherProperty&) = delete;
 };
 
-// On the simulated GPU, later launches run the first and the last blocks of their grids alone, so
-// many together, until the end of the scope. On silicon all run.
+// On the simulated GPU, later launches execute only the first and the last blocks of their grids,
+// `blocks` in all, until the end of the scope. On silicon all blocks execute.
 class SampledBlocks {
  public:
   explicit SampledBlocks(std::uint64_t blocks);
@@ -118,20 +118,21 @@ class SampledBlocks {
   SampledBlocks& operator=(const SampledBlocks&) = delete;
 };
 
-// Runs `run`, and `before` before each call of CUDA's that `run` makes in this thread, with the
-// number of that call, from 0. On silicon `run` alone. Not reentrant.
+// Calls `run`. Before each CUDA call that `run` makes on this thread, calls `before` with the
+// number of that call, from 0. On silicon it only calls `run`. Not reentrant.
 void run_between_calls(const std::function<void(std::size_t)>& before,
                        const std::function<void()>& run);
 
-// How often this process has used SampledBlocks or run_between_calls. A case that uses one reads
-// back other bytes on the simulated GPU than on silicon, so it has no digest.
+// How often this process has changed what the simulated GPU does: SampledBlocks, run_between_calls,
+// limits_of, OtherProperties or OtherProperty. A case that does so may read back other bytes than
+// on silicon, so it has no digest.
 std::uint64_t simulator_steers();
 
-// The errors that the simulator reported since the last call, in order; empty on silicon. Findings
-// that it calls information (legal, and worth a look) are not among them.
+// The errors that the simulator has reported since the last call, in order; empty on silicon.
+// Findings of severity "information" (legal, but worth a look) are not included.
 struct ReportedFinding {
   std::string kind;  // "race", "out-of-bounds", ...
-  std::string text;  // for people
+  std::string text;  // for display
 };
 std::vector<ReportedFinding> take_findings();
 

@@ -12,23 +12,24 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kAlignment =
-    256;  // what cudaMalloc gives at least, and what misalignment counts from
-// Below this the whole allocation moves in one copy; above it, only the parts that matter do.
+    256;  // the least alignment of cudaMalloc, from which misalignment counts
+// Smaller allocations are copied whole; of larger ones, only the necessary parts.
 constexpr std::size_t kOneCopy = std::size_t{1} << 18;
 
 std::string describe(cudaError_t error) {
   return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
 }
 
-// Fills from the start of a scalar; the pattern repeats one. Every part of a buffer starts at a
-// scalar: misalignment is counted in elements, and the guards' sizes are multiples of eight.
+// Fills memory with a pattern that repeats a scalar, from the start of a scalar. Every part of a
+// buffer starts at a scalar: misalignment counts elements, and the guards' sizes are multiples of
+// eight.
 void fill(unsigned char* begin, std::size_t bytes, std::uint64_t pattern) {
   std::size_t i = 0;
   for (; i + 8 <= bytes; i += 8) std::memcpy(begin + i, &pattern, 8);
   std::memcpy(begin + i, &pattern, bytes - i);
 }
 
-// Whether fill() would leave these bytes as they are.
+// Whether these bytes equal those that fill() would write.
 bool filled(const unsigned char* begin, std::size_t bytes, std::uint64_t pattern) {
   std::uint64_t difference = 0, word = 0;
   std::size_t i = 0;
@@ -39,8 +40,7 @@ bool filled(const unsigned char* begin, std::size_t bytes, std::uint64_t pattern
   return difference == 0 && std::memcmp(begin + i, &pattern, bytes - i) == 0;
 }
 
-// Where a copy of the bytes can be held for a moment; grows, and is kept because ten thousand cases
-// use it.
+// A temporary host buffer. It grows and is reused, because ten thousand cases use it.
 unsigned char* scratch(std::size_t bytes) {
   static thread_local std::vector<unsigned char> memory;
   if (memory.size() < bytes) memory.resize(bytes);
@@ -122,7 +122,7 @@ DeviceBuffer::DeviceBuffer(std::string name, Role role, const void* host, std::s
                              "' that it has just allocated");
     }
   } catch (...) {
-    cudaFree(base_);  // no destructor runs for what was not constructed
+    cudaFree(base_);  // the destructor does not run after an exception here
     throw;
   }
 }
@@ -185,8 +185,8 @@ void DeviceBuffer::take(const DeviceBuffer& other, CUstream_st* stream) {
           "writing '" + name_ + "'");
 }
 
-// Poison is there to be overwritten: to the simulator an output is memory that nobody has written,
-// so that a kernel which reads it first is found.
+// The simulator regards an output as unwritten, so that it reports a kernel that reads the output
+// first.
 void DeviceBuffer::forget_poison() {
   if (role_ != Role::kOutput || bytes_ == 0 || !extension().mark_unwritten) return;
   if (extension().mark_unwritten(data_, bytes_) != 0) {
@@ -238,7 +238,7 @@ std::optional<Failure> DeviceBuffer::check() {
 std::optional<Failure> DeviceBuffer::compare_guard(const unsigned char* begin, std::size_t bytes,
                                                    bool right) const {
   if (filled(begin, bytes, pattern_)) return std::nullopt;
-  // The changed byte nearest to the array says most about the mistake.
+  // Reports the changed byte nearest to the array, which best explains the mistake.
   std::size_t nearest = 0, changed = 0;
   for (std::size_t i = 0; i < bytes; ++i) {
     if (begin[i] == static_cast<unsigned char>(pattern_ >> (8 * (i % 8)))) continue;

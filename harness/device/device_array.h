@@ -1,13 +1,14 @@
 // Device buffers under the memory contract: guard bytes on both sides, a chosen misalignment,
-// outputs poisoned before the launch, inputs checked untouched afterwards. Only the harness makes
+// outputs poisoned before the launch, and inputs that must stay unchanged. Only the harness makes
 // device buffers.
 //
-// Buffers belong to the running case. When its body ends, every buffer's guards and every input's
-// bytes are verified, whether the body asked or not. On the simulated GPU the guards are out of
-// bounds for kernels (extension.h, lockstepNameBuffer), so reads of them are caught too; on silicon
-// a read of a guard gives poison, and the result shows it.
+// Buffers belong to the running case. When its body ends, the guards of every buffer and the bytes
+// of every input are checked. On the simulated GPU the guards are out of bounds for kernels
+// (extension.h, lockstepNameBuffer), which also detects reads of them. On silicon, a read of a
+// guard returns poison, which the result may show.
 //
-// Errors: no device memory left ends the property as NOT_RUN; any other CUDA error fails the case.
+// Errors: without enough device memory the property ends as NOT_RUN; any other CUDA error fails the
+// case.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +29,14 @@ struct CUstream_st;  // cudaStream_t points to it
 
 namespace lockstep {
 
-// What an output (and every guard) holds before the launch. Each is a pattern of the element's
+// The contents of an output, and of every guard, before the launch: a pattern of the element's
 // scalar size (1, 2, 4 or 8 bytes).
 enum class Poison : std::uint8_t {
-  // A quiet NaN that no arithmetic makes: 0x7ffa5a5a for float; for integers the same bits, for
+  // A quiet NaN that no arithmetic produces: 0x7ffa5a5a for float. Integers have the same bits,
   // bytes 0xa5.
   kNaN,
   kHuge,   // finite and near the top of the range: 0x7f5a5a5a for float (2.9e38)
-  kZeros,  // all bits 0: shows reads and gaps that NaN would hide in integer code
+  kZeros,  // all bits 0: shows reads and gaps that a NaN would hide in integer code
   kOnes,   // all bits 1
 };
 Domain<Poison> poisons();  // "nan", "huge", "zeros", "ones"; shrinks toward nan
@@ -53,14 +54,14 @@ std::uint64_t poison_word(Poison poison, std::size_t scalar_bytes);
 
 namespace detail {
 
-// The part of a device array that does not depend on its element type.
+// The part of a device array that is independent of its element type.
 class DeviceBuffer final : public Buffer {
  public:
   struct Element {
     std::size_t bytes, scalar_bytes;
     std::string (*text)(const void* element);
   };
-  // `host` holds count elements; null for an output.
+  // `host` holds `count` elements; null for an output.
   DeviceBuffer(std::string name, Role role, const void* host, std::size_t count, Element element,
                const Layout& layout);
   ~DeviceBuffer() override;
@@ -69,9 +70,10 @@ class DeviceBuffer final : public Buffer {
 
   std::optional<Failure> check() override;
   void fetch(void* host) const;
-  void reset();  // an output is poisoned again; an in-out buffer gets its first contents again
-  // Copies what the other, an input or in-out buffer, was given, as far as there is room, in stream
-  // order. It counts as given from now on: an input must hold it when the case ends.
+  void reset();  // poisons an output; restores the first contents of an in-out buffer
+  // Copies the contents that `other`, an input or in-out buffer, was given, cut to this buffer's
+  // size, in stream order. They replace this buffer's own given contents: an input must hold them
+  // when the case ends.
   void take(const DeviceBuffer& other, CUstream_st* stream);
   bool holds_poison(const void* element) const;
 
@@ -94,10 +96,10 @@ class DeviceBuffer final : public Buffer {
   Element element_;
   std::size_t count_ = 0, bytes_ = 0;
   std::size_t left_ = 0, right_ = 0;  // bytes of the guards; left_ includes the misalignment
-  std::uint64_t pattern_ = 0;         // of the poison; byte k of it is at data_ + k
-  unsigned char* base_ = nullptr;     // what cudaMalloc gave
+  std::uint64_t pattern_ = 0;         // the poison; its byte k is at data_ + k
+  unsigned char* base_ = nullptr;     // from cudaMalloc
   void* data_ = nullptr;
-  std::vector<unsigned char> contents_;  // an input's or in-out buffer's bytes as they were given
+  std::vector<unsigned char> contents_;  // the bytes given for an input or in-out buffer
 };
 
 }  // namespace detail
@@ -117,37 +119,37 @@ class DeviceArray {
     return DeviceArray(std::move(name), Role::kInOut, host.data(), host.size(), layout);
   }
 
-  // Device pointer; valid (and misaligned as asked) for size() == 0 too.
+  // The device pointer. It is valid, and misaligned as requested, even if size() is 0.
   T* data() const { return static_cast<T*>(buffer_->data()); }
   std::size_t size() const { return buffer_->size(); }
-  // Synchronises, and copies to the host.
+  // Synchronises with the device and copies to the host.
   std::vector<T> fetch() const {
     std::vector<T> host(size());
     buffer_->fetch(host.data());
     return host;
   }
-  // Whether an element of an output with this value looks unwritten: its bytes are the poison (a
-  // written one may equal it by chance).
+  // Whether the bytes of this element of an output equal the poison: it looks unwritten, but a
+  // written element may equal it by chance.
   bool holds_poison(std::size_t /*index*/, const T& value) const {
     return buffer_->holds_poison(&value);
   }
-  // Whether that is proof in an element that is wrong: no kernel computes the pattern by chance, as
-  // it may compute zeros.
+  // Whether the poison proves a wrong element unwritten. True if no kernel computes the pattern by
+  // chance, as it may compute zeros.
   bool poison_is_proof() const {
     return buffer_->role() == Role::kOutput && kScalarBytes<T> > 1 &&
            (buffer_->poison() == Poison::kNaN || buffer_->poison() == Poison::kHuge);
   }
-  // Whether it is proof in any element: a right result can be any finite value, kHuge's too, once
-  // in some 10^10 of them.
+  // Whether the poison proves any element unwritten. kHuge does not: a correct finite result may
+  // equal it, once in some 10^10 results.
   bool poison_is_no_result() const {
     return poison_is_proof() && buffer_->poison() == Poison::kNaN;
   }
   const std::string& name() const { return buffer_->name(); }
-  // An output, before a second launch of the same case; an in-out array gets its first contents
-  // again.
+  // Poisons an output before another launch of the case; restores the first contents of an in-out
+  // array.
   void repoison() { buffer_->reset(); }
-  // New contents for an array that is read, in stream order: those of `other`, as far as there is
-  // room.
+  // Copies the contents of `other`, cut to this array's size, to an array that the kernel reads, in
+  // stream order.
   void take(const DeviceArray& other, CUstream_st* stream) {
     buffer_->take(*other.buffer_, stream);
   }

@@ -1,5 +1,5 @@
-// The memory contract on a fake runtime, where nobody but the harness looks: the "kernels" are host
-// functions that scribble, as one on silicon might.
+// The memory contract on a fake runtime, without the simulator's checks: the "kernels" are host
+// functions that write out of bounds, as a kernel on silicon might.
 #include "harness/device/device_array.h"
 
 #include <cuda_runtime_api.h>
@@ -39,8 +39,8 @@ class Memory : public ::testing::Test {
 };
 
 constexpr Poison kPoisons[] = {Poison::kNaN, Poison::kHuge, Poison::kZeros, Poison::kOnes};
-// Sizes on both sides of the limit where a buffer moves in one copy, and with every remainder of
-// the pattern's eight bytes.
+// Sizes on both sides of the limit for a copy in one piece, and with every remainder modulo the
+// pattern's eight bytes.
 constexpr std::size_t kSizes[] = {0, 1, 2, 3, 33, 1000, 65533, 65537, 200001};
 
 template <class T>
@@ -108,8 +108,8 @@ TEST_F(Memory, EveryByteOfBothGuardsIsWatched) {
   }
 }
 
-// A guard begins right behind the last byte, also where that is not the last of a word, and ends at
-// the first of the array.
+// A guard begins directly after the last byte, even within a word, and ends directly before the
+// first.
 template <class T>
 void expect_guards_adjoin() {
   for (std::size_t n : {0, 1, 2, 3, 5, 7, 8, 9, 13, 1021, 262147}) {
@@ -128,7 +128,7 @@ void expect_guards_adjoin() {
                   std::string::npos)
             << outcome.failure.message;
       }
-      // The last byte is the array's own.
+      // The last byte belongs to the array.
       if (n == 0) continue;
       const CaseOutcome outcome = run_case([&] {
         const auto array = DeviceArray<T>::output("a", n, Layout{misalignment, Poison::kNaN});
@@ -244,7 +244,8 @@ void expect_poison(Poison poison, std::uint64_t bits) {
   }
 }
 
-// A kernel in a stream that does not wait for the default one finds what was written.
+// A kernel in a stream that does not synchronise with the default stream reads the data that was
+// written.
 TEST_F(Memory, WhatIsWrittenHasArrived) {
   for (const std::size_t n : kSizes) {
     const CaseOutcome outcome = run_case([&] {
@@ -314,7 +315,7 @@ struct Reference {
   std::vector<double> value, bound;
 };
 
-// Which reason an unwritten element gives, under each poison.
+// The reason for an unwritten element under each poison.
 TEST_F(Memory, AnUnwrittenElementIsRejectedUnderEveryPoison) {
   for (Poison poison : kPoisons) {
     const CaseOutcome outcome = run_case([&] {
@@ -329,7 +330,7 @@ TEST_F(Memory, AnUnwrittenElementIsRejectedUnderEveryPoison) {
   }
 }
 
-// A kernel may well compute 0x7f5a5a5a; no kernel computes that NaN.
+// A kernel may compute 0x7f5a5a5a, but no kernel computes that NaN.
 TEST_F(Memory, ARowMayHoldTheNumberThatIsItsPoison) {
   for (Poison poison : {Poison::kHuge, Poison::kNaN}) {
     const CaseOutcome outcome = run_case([&] {
@@ -341,7 +342,7 @@ TEST_F(Memory, ARowMayHoldTheNumberThatIsItsPoison) {
   }
 }
 
-// What lies between two rows is nobody's, from its first element to its last.
+// No element between two rows may be written, from the first to the last.
 TEST_F(Memory, NothingMayBeWrittenBetweenRows) {
   for (int written : {-1, 2, 3, 4, 7, 9}) {
     std::vector<std::int32_t> rows;

@@ -26,7 +26,7 @@ void require(cudaError_t error, const std::string& what) {
              what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)});
 }
 
-// The driver's functions, which no program needs to link libcuda for.
+// The driver's functions, loaded at run time so that no program links libcuda.
 struct Driver {
   decltype(&cuMemAddressReserve) reserve = nullptr;
   decltype(&cuMemAddressFree) free = nullptr;
@@ -41,7 +41,7 @@ template <class Function>
 void find(const char* name, Function& function) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-  constexpr unsigned kSince = 10020;  // the version of CUDA that brought them
+  constexpr unsigned kSince = 10020;  // the CUDA version that introduced them
   require(cudaGetDriverEntryPointByVersion(name, &found, kSince, cudaEnableDefault, &result), name);
   if (result != cudaDriverEntryPointSuccess) not_run(std::string("the driver has no ") + name);
   function = reinterpret_cast<Function>(found);
@@ -78,7 +78,7 @@ FarArray::FarArray(std::string name, const std::vector<Part>& parts, std::size_t
   require(cudaGetDevice(&device), "asking for the device");
   require(cudaFree(nullptr),
           "making the device's context current");  // the driver's functions want one
-  // In ascending order. Those that share a page, or lie in neighbouring ones, are in one mapping.
+  // In ascending order. Parts in the same page or in neighbouring pages share a mapping.
   std::vector<Part> sorted;
   for (const Part& part : parts) {
     if (part.bytes > 0) sorted.push_back({part.begin + shift_, part.bytes});
@@ -113,7 +113,7 @@ FarArray::FarArray(std::string name, const std::vector<Part>& parts, std::size_t
                                "' that it has just mapped");
     }
   } catch (...) {
-    release();  // no destructor runs for what was not constructed
+    release();  // the destructor does not run after an exception here
     throw;
   }
 }
@@ -126,7 +126,7 @@ std::uint64_t FarArray::widest() {
     std::uint64_t bytes = std::uint64_t{1} << 38;
     for (; bytes > kPage; bytes /= 2) {
       CUdeviceptr address = 0;
-      // What does not begin at a page needs one more.
+      // A range that does not begin at a page boundary needs one more page.
       if (driver().reserve(&address, bytes + kPage, 0, 0, 0) != CUDA_SUCCESS) continue;
       driver().free(address, bytes + kPage);
       break;
@@ -145,7 +145,7 @@ void FarArray::map(const Pages& pages, int device) {
   CUmemGenericAllocationHandle handle = 0;
   require(driver().create(&handle, pages.bytes, &properties, 0), what);
   const CUresult mapped = driver().map(begin_ + pages.begin, pages.bytes, 0, handle, 0);
-  driver().release(handle);  // it lives as long as it is mapped
+  driver().release(handle);  // the memory lives as long as its mapping
   require(mapped, what);
   mapped_.push_back(pages);
   CUmemAccessDesc access = {};

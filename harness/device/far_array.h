@@ -1,5 +1,5 @@
-// Device memory in parts that lie far apart in one range of addresses, with no memory between them:
-// an offset of more than 32 bits at the cost of a few pages, on the simulated GPU as on silicon
+// Device memory in parts that lie far apart in one address range, with no memory between them. It
+// gives offsets of more than 32 bits at the cost of a few pages, on the simulated GPU as on silicon
 // (virtual memory management, CUDA driver API 6.14).
 //
 //   FarArray image("image", {{0, 4 * width}, {pitch, 4 * width}});   // two rows
@@ -7,9 +7,9 @@
 //   ... launch with image.data() and pitch ...
 //   image.read(pitch, 4 * width);
 //
-// The simulated GPU reports an access outside of the parts, except between parts of one page of
-// 2 MiB or of neighbouring pages. Lives inside a running case. Too little device memory ends the
-// property as NOT_RUN; any other CUDA error fails the case.
+// The simulated GPU reports an access outside of the parts, unless it is between parts of one 2 MiB
+// page or of neighbouring pages. Exists inside a running case. Without enough device memory the
+// property ends as NOT_RUN; any other CUDA error fails the case.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +22,16 @@ namespace lockstep {
 class FarArray {
  public:
   struct Part {
-    std::uint64_t begin = 0, bytes = 0;  // from data() on
+    std::uint64_t begin = 0, bytes = 0;  // offset from data()
   };
-  // What the driver maps is a multiple of it.
+  // The unit of the driver's mappings.
   static constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
 
-  // Bytes from the first part to the end of the last that can be had here: 2^38, or the largest
-  // power of two below for which there are addresses (a process under ThreadSanitizer has few).
+  // The widest range, in bytes, from the first part to the end of the last: 2^38, or the largest
+  // smaller power of two that can be reserved (a process under ThreadSanitizer has few addresses).
   static std::uint64_t widest();
 
-  // Of the current device. data() is aligned to 256 bytes and `shift` more, which is below 256.
+  // On the current device. data() is `shift` bytes, 0 to 255, past a 256-byte boundary.
   FarArray(std::string name, const std::vector<Part>& parts, std::size_t shift = 0);
   ~FarArray();
   FarArray(const FarArray&) = delete;
@@ -39,14 +39,14 @@ class FarArray {
 
   unsigned char* data() const { return reinterpret_cast<unsigned char*>(begin_ + shift_); }
   void write(std::uint64_t at, const unsigned char* bytes, std::size_t count);
-  // To the simulated GPU nobody has written these bytes.
+  // Marks these bytes as unwritten for the simulated GPU.
   void mark_unwritten(std::uint64_t at, std::size_t count);
   // Waits for the device.
   void read(std::uint64_t at, unsigned char* bytes, std::size_t count) const;
 
  private:
   struct Pages {
-    std::uint64_t begin, bytes;  // from begin_ on
+    std::uint64_t begin, bytes;  // offset from begin_
   };
   void map(const Pages& pages, int device);
   void release();

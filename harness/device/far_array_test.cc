@@ -1,4 +1,5 @@
-// Arrays in parts far apart, on the simulated GPU: what lies where, and that nothing lies between.
+// Arrays in parts far apart, on the simulated GPU: the contents of each part, and no memory in
+// between.
 #include "harness/device/far_array.h"
 
 #include <cuda_runtime_api.h>
@@ -16,7 +17,7 @@ using Bytes = std::vector<unsigned char>;
 TEST(FarArray, HoldsItsPartsWhereTheyLie) {
   constexpr std::uint64_t kFar = (std::uint64_t{1} << 37) + 4096;
   const CaseOutcome outcome = run_case([&] {
-    // Two that share a page, two in neighbouring pages, and one far from all.
+    // Two parts in one page, two in neighbouring pages, and one far from all others.
     const std::vector<FarArray::Part> parts = {{kFar, 64},
                                                {0, 64},
                                                {128, 64},

@@ -38,13 +38,13 @@ std::optional<GpuPolicy> parse_gpu_policy(std::string_view text) {
 }
 
 GpuFacts gpu_facts(GpuPolicy policy, bool expects_kernels) {
-  // The driver reads this once, at the first call.
+  // The driver reads this variable once, at the first call.
   if (policy == GpuPolicy::kOff) setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
   GpuFacts f;
   f.expects_kernels = expects_kernels;
   f.simulator = is_simulator();
   f.runtime_library = library_of("cudaGetDeviceCount");
-  // A process that neither needs nor refuses a device does not start a driver for it.
+  // Starts no driver unless the process needs a device.
   if (expects_kernels || policy == GpuPolicy::kRequired || policy == GpuPolicy::kSimulated)
     f.error = device_error();
   return f;

@@ -1,4 +1,4 @@
-// A device that is asked for is there, or the run says which one is missing and why.
+// A required device is present, or the run reports which one is missing and why.
 #include "harness/device/gpu_policy.h"
 
 #include <gmock/gmock.h>

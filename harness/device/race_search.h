@@ -1,8 +1,8 @@
-// A scope in which the simulated GPU does not look for races.
+// A scope in which the simulated GPU does not check for races.
 //
-// It is for launches so large that the search dominates their time, of kernels whose accesses occur
-// in smaller launches too. The law with such a launch states why no race can occur there alone. All
-// other checks stay on.
+// It is for launches so large that the race check dominates their time, of kernels whose accesses
+// also occur in smaller launches. A law with such a launch states why no race can occur in it
+// alone. All other checks stay on.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-// Turns the search off for its lifetime; its end restores the former setting. On silicon it does
-// nothing.
+// Disables the race check for its lifetime; the destructor restores the former setting. On silicon
+// it does nothing.
 class WithoutRaceSearch {
  public:
   WithoutRaceSearch() {

@@ -1,6 +1,6 @@
-// The memory contract on the simulated GPU's own runtime, without a kernel: the host writes where a
-// kernel should not. A host copy may reach all of an allocation (extension.h), so that what is
-// planted here is for the harness to find.
+// The memory contract on the simulated GPU's runtime, without a kernel: the host writes to places
+// that a kernel must not write. A host copy may access all of an allocation (extension.h), so the
+// harness must detect these writes.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -65,8 +65,8 @@ TEST(SimulatedMemory, ChangedGuardsAndInputsAreFound) {
   EXPECT_EQ(outcome.failure.label(), "input-changed");
 }
 
-// A kernel may touch the bytes of an array and not one more, whatever their number. (A copy may
-// reach the guards: the harness looks there.)
+// A kernel may access the bytes of an array and no other, whatever the size. (A copy may access the
+// guards, and the harness checks those.)
 TEST(SimulatedMemory, ChangedBytesBehindABufferOfAnOddSizeAreFound) {
   for (std::size_t n : {std::size_t{1}, std::size_t{5}, std::size_t{63}, std::size_t{300001}}) {
     for (std::ptrdiff_t at : {-1, 0, 1, 2, 3}) {

@@ -25,7 +25,7 @@ SparseArray::SparseArray(std::string name, std::size_t bytes)
   void* memory = nullptr;
   const cudaError_t error = cudaMalloc(&memory, bytes);
   if (error == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // reported here, and not to be found again
+    cudaGetLastError();  // already reported here
     not_run("out of device memory: '" + name_ + "' wants " + std::to_string(bytes) + " bytes");
   }
   require(error, "allocating '" + name_ + "'");

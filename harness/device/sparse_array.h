@@ -1,14 +1,14 @@
-// Device memory for cases with large addresses: a kernel accesses a few short ranges of it, far
-// apart, and only these are filled and read. On the simulated GPU the rest costs nothing; on
-// silicon the memory must be there.
+// Device memory for cases with large addresses: a kernel accesses a few short ranges, far apart,
+// and only these are filled and read. On the simulated GPU the rest costs nothing; on silicon the
+// device must have all of the memory.
 //
 //   SparseArray image("image", far + near);            // bytes
 //   image.fill(far, near);                             // poison, also around the kernel's range
 //   ... launch ...
 //   image.read(far, near)
 //
-// Lives inside a running case. Too little device memory ends the property as NOT_RUN; any other
-// CUDA error fails the case.
+// Exists inside a running case. Without enough device memory the property ends as NOT_RUN; any
+// other CUDA error fails the case.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +30,14 @@ class SparseArray {
   unsigned char* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  // Bytes [at, at + contents.size()) become `contents`, or `count` bytes `value`. std::logic_error
-  // past the end.
+  // Writes `contents`, or `count` bytes `value`, at offset `at`. Throws std::logic_error past the
+  // end.
   void write(std::size_t at, const std::vector<unsigned char>& contents);
   void fill(std::size_t at, std::size_t count, unsigned char value = kUntouched);
   // Waits for the device.
   std::vector<unsigned char> read(std::size_t at, std::size_t count) const;
 
-  // The same by elements of a plain type; `at` stays in bytes.
+  // The same for elements of a plain type; `at` is in bytes.
   template <class T>
   void write_elements(std::size_t at, const std::vector<T>& elements) {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(elements.data());

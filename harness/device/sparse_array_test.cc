@@ -1,4 +1,4 @@
-// What is written is read, stretches beyond 4 GiB among it, and nothing past the end.
+// Reads return what was written, also beyond 4 GiB, and accesses past the end fail.
 #include "harness/device/sparse_array.h"
 
 #include <gtest/gtest.h>

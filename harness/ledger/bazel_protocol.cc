@@ -22,7 +22,7 @@ void append(const std::string& path, std::string_view text) {
 
 constexpr std::uint64_t kMaxShards = 100'000;
 
-// Bazel's name first; GoogleTest's for runners that only know that.
+// Bazel's variable; if unset GoogleTest's, for other runners.
 std::string either(const char* bazel, const char* gtest) {
   const std::string value = environment(bazel);
   return value.empty() ? environment(gtest) : value;
@@ -45,7 +45,7 @@ BazelProtocol BazelProtocol::from_environment() {
   const std::string total = either("TEST_TOTAL_SHARDS", "GTEST_TOTAL_SHARDS");
   const std::string index = either("TEST_SHARD_INDEX", "GTEST_SHARD_INDEX");
   if (total.empty() && index.empty()) return b;
-  // Bazel says 0 of 0 where a test has no shards.
+  // Bazel sets 0 of 0 for a test without shards.
   const auto n = parse_number(total, 0, kMaxShards), i = parse_number(index, 0, kMaxShards);
   if (!n || !i || (*n > 0 && *i >= *n) || (*n == 0 && *i != 0)) {
     b.error = fmt::format("the environment names shard '{}' of '{}', which is none", index, total);

@@ -1,4 +1,4 @@
-// What a test binary owes to Bazel's test runner, against an environment made for the purpose.
+// A test binary follows the conventions of Bazel's test runner, in a prepared environment.
 #include "harness/ledger/bazel_protocol.h"
 
 #include <gmock/gmock.h>

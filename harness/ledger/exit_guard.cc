@@ -15,7 +15,7 @@
 namespace lockstep::exit_guard {
 namespace {
 
-// Written by one thread while handlers may read: bytes may be torn, never out of range.
+// One thread writes while handlers may read: bytes may be torn, but never out of range.
 std::array<char, 512> g_running{};
 std::array<char, 4096> g_case{}, g_replay{};
 
@@ -24,14 +24,14 @@ void keep(std::string_view text, std::span<char> place) {
   const std::size_t n = std::min(text.size(), place.size() - 1);
   std::copy_n(text.data() + (n > 0 ? 1 : 0), n > 0 ? n - 1 : 0, place.begin() + 1);
   place[std::max<std::size_t>(n, 1)] = '\0';
-  if (n > 0) place[0] = text[0];  // last, so that a handler sees nothing or a text
+  if (n > 0) place[0] = text[0];  // last: a handler then sees no text or a whole one
 }
 
 std::atomic<pid_t> g_armed_in{0};
 
 bool armed() { return g_armed_in.load() != 0 && g_armed_in.load() == getpid(); }
 
-// Only async-signal-safe calls from here on.
+// From here on only async-signal-safe calls.
 void say(const char* text) {
   [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, std::strlen(text));
 }
@@ -59,7 +59,7 @@ void say_what_ran() {
   __builtin_unreachable();
 }
 
-// `how` is what the program called.
+// `how`: the function that the program called.
 [[noreturn]] void report_early_exit(const char* how) {
   g_armed_in = 0;
   say("\n[ LEDGER ] The process called ");
@@ -86,13 +86,13 @@ void on_signal(int signal) {
     if (signal != SIGTERM) say(sigabbrev_np(signal));
     say_what_ran();
   }
-  // The handler was installed for one delivery; the second one ends the process with the status
-  // that the signal gives.
+  // The handler is installed for one delivery. The second delivery ends the process with the
+  // signal's status.
   raise(signal);
 }
 
 void install_signal_handlers() {
-  // A stack of its own, so that a stack overflow still names its property.
+  // A separate stack, so that even a stack overflow prints its property.
   static std::array<char, 64 * 1024> stack;
   stack_t alternative{};
   alternative.ss_sp = stack.data();
@@ -128,8 +128,9 @@ void disarm() { g_armed_in = 0; }
 
 }  // namespace lockstep::exit_guard
 
-// _exit and _Exit run no handlers, so these stand before the C library's for calls from the program
-// and its libraries. The guard being off, or in a forked child, they do what the originals do.
+// _exit and _Exit run no handlers. These definitions replace the C library's for calls from the
+// program and its libraries. If the guard is off, or in a forked child, they behave like the
+// originals.
 extern "C" {
 [[noreturn]] void _exit(int status) {
   if (lockstep::exit_guard::armed()) lockstep::exit_guard::report_early_exit("_exit");

@@ -1,5 +1,5 @@
-// Every way to leave early is turned into a failure, and every legitimate end is left alone. Each
-// test looks at a child process that arms the guard itself.
+// Every early exit becomes a failure, and every legitimate end is unchanged. Each test observes a
+// child process that arms the guard itself.
 #include "harness/ledger/exit_guard.h"
 
 #include <gtest/gtest.h>

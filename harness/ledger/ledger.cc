@@ -10,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-// Every verdict but PASS owes an explanation: a skip or failure without one cannot be judged.
+// Every verdict but PASS needs an explanation: a skip or failure without one cannot be judged.
 bool needs_reason(Verdict v) { return v != Verdict::kPass; }
 
 std::set<std::string> recorded_names(const std::vector<Record>& records) {
@@ -54,7 +54,7 @@ void Ledger::record(Record record) {
     errors_.push_back(fmt::format("{} has the verdict '{}' without a reason", record.property,
                                   name(record.verdict)));
   }
-  // A NaN budget is no proof either, so the comparison is written to fail on it.
+  // A NaN budget must fail as well, and the comparison does.
   if (record.verdict == Verdict::kPass && !(record.budget >= 0 && record.budget <= 1)) {
     errors_.push_back(fmt::format("{} passed although it used {} of its error bound",
                                   record.property, record.budget));

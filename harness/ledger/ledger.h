@@ -2,7 +2,7 @@
 //
 // A run is green only if the ledger closes: every planned property has exactly one verdict, none
 // failed, none is NOT_RUN, and at least one was planned. A property that is recorded twice, or was
-// never planned, is an error of its own.
+// never planned, is an error.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-// One line of the ledger.
+// The record of one property.
 struct Record {
   std::string property;  // "Stencil.MatchesItsReference"
   Verdict verdict = Verdict::kNotRun;
@@ -22,16 +22,16 @@ struct Record {
   // WAIVED: url, expiry.
   std::string reason;
   std::uint64_t cases = 0;  // generated cases that ran
-  double budget = 0;        // largest error/bound met; 0 when nothing was compared with a bound
+  double budget = 0;        // largest error/bound; 0: nothing was compared with a bound
   double seconds = 0;
   std::uint64_t seed = 0;
-  std::string minimal_case;  // failing: text of the smallest case found
-  std::string replay;        // failing: one line that runs exactly that case again
+  std::string minimal_case;  // of a failure: text of the smallest case found
+  std::string replay;        // of a failure: one line that runs exactly that case
   std::string message;
   std::map<std::string, std::string> notes;  // output digests and the like
 };
 
-// What is wrong with a record, in a sentence; empty unless it failed or did not run.
+// A sentence that describes the problem; empty unless the property failed or did not run.
 std::string problem_of(const Record& record);
 
 struct Tally {
@@ -43,14 +43,14 @@ struct Tally {
 class Ledger {
  public:
   void plan(std::string property);
-  // Records the verdict of a planned property. Recording twice or unplanned is kept as a closure
-  // error.
+  // Records the verdict of a planned property. A second or unplanned record is an error of the
+  // ledger.
   void record(Record record);
   const std::vector<Record>& records() const { return records_; }
   // Planned properties without a record.
   std::vector<std::string> open() const;
-  Tally tally() const;  // counts open ones as NOT_RUN
-  // Empty when the ledger closes and all is green; else one sentence a problem.
+  Tally tally() const;  // counts properties without a record as NOT_RUN
+  // Empty if the ledger closes and all is green; otherwise one sentence per problem.
   std::vector<std::string> problems() const;
   bool green() const { return problems().empty(); }
 

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// JSON has no infinities and no NaN, and a budget may be either when something is badly wrong.
+// JSON has neither infinities nor NaN, but the budget of a failure may be either.
 ordered_json number(double x) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
@@ -42,7 +42,7 @@ ordered_json to_json(const Record& r) {
   j["cases"] = r.cases;
   j["budget"] = number(r.budget);
   j["seconds"] = number(r.seconds);
-  // As text: JSON readers that hold numbers as double would change a 64-bit seed.
+  // As text: JSON readers that store numbers as double would change a 64-bit seed.
   j["seed"] = std::to_string(r.seed);
   if (!r.minimal_case.empty()) j["minimal_case"] = r.minimal_case;
   if (!r.replay.empty()) j["replay"] = r.replay;
@@ -85,7 +85,7 @@ std::string to_json(const LedgerFile& file) {
   j["records"] = ordered_json::array();
   for (const Record& r : file.records) j["records"].push_back(to_json(r));
   j["problems"] = file.problems;
-  // Text from a kernel's failure may hold any bytes; a ledger that cannot be written would hide it.
+  // A failure's text may hold any bytes, and must not prevent writing the ledger.
   return j.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -123,7 +123,7 @@ std::string write_ledger(const std::string& path, const LedgerFile& file) {
     stream.close();
     if (!stream) {
       const int error = errno;
-      unlink(partial.c_str());  // a disk that is full has no room for what is worth nothing
+      unlink(partial.c_str());  // frees the space on a full disk
       return fmt::format("the ledger cannot be written to {}: {}", path, std::strerror(error));
     }
   }

@@ -1,8 +1,8 @@
-// The ledger as a JSON file: what one test process leaves behind for the process that started it
+// The ledger as a JSON file, which a test process writes for the process that started it
 // (docs/reference/test_protocol.md lists its fields).
 //
-// It is written before the first property, and again whenever one starts or ends. So the ledger of
-// a process that died shows which property ran and which were never reached.
+// It is written before the first property, and whenever one starts or ends. If the process dies,
+// its ledger shows which property ran and which did not begin.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,25 @@ inline constexpr int kLedgerSchema = 1;
 
 struct LedgerFile {
   std::string program;  // base name of the executable
-  std::string target;   // Bazel's label when there is one
+  std::string target;   // Bazel's label, if any
   int shard_index = 0, total_shards = 1;
   std::uint64_t seed = 0;  // --seed; 0: each record has its own
   std::map<std::string, std::string>
-      device;  // what device answered: "name", "capability", "simulator" ...
+      device;  // the device's properties: "name", "capability", "simulator" ...
   std::vector<std::string> planned;
-  std::string running;    // the property that runs now; empty between properties
+  std::string running;    // the running property; empty between properties
   bool complete = false;  // the process reached its end
   std::vector<Record> records;
-  std::vector<std::string> problems;  // of the complete run: empty means green
+  std::vector<std::string> problems;  // of a complete run; empty: green
 };
 
 std::string to_json(const LedgerFile& file);
-// False, with a sentence in `error`, if the text is no ledger of this schema; unknown fields are
-// let pass, as later versions add some.
+// False, with a sentence in `error`, if the text is not a ledger of this schema. Ignores unknown
+// fields, which later versions may add.
 bool from_json(std::string_view text, LedgerFile& out, std::string& error);
 
-// Replaces the file at once, so that a reader sees the old text or the new. Empty, or a sentence.
+// Replaces the file atomically: a reader sees the old text or the new. Returns an empty text, or a
+// sentence with the error.
 std::string write_ledger(const std::string& path, const LedgerFile& file);
 bool read_ledger(const std::string& path, LedgerFile& out, std::string& error);
 

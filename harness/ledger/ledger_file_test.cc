@@ -1,5 +1,5 @@
-// What is written comes back whole, whatever a failing kernel put into its message; and what is no
-// ledger is not taken for an empty one.
+// A ledger is read back complete, whatever bytes a message contains. A file that is not a ledger is
+// an error, and not an empty ledger.
 #include "harness/ledger/ledger_file.h"
 
 #include <gmock/gmock.h>

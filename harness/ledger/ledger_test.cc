@@ -1,4 +1,4 @@
-// The ledger closes over exactly what was planned, and every way of not closing is red.
+// The ledger closes for exactly the planned properties, and is red in every other case.
 #include "harness/ledger/ledger.h"
 
 #include <gmock/gmock.h>

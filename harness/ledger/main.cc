@@ -1,5 +1,5 @@
-// main() of every test binary: //harness/ledger:main. docs/reference/test_protocol.md says what it
-// promises to users and to Bazel.
+// main() of every test binary: //harness/ledger:main. docs/reference/test_protocol.md documents its
+// behaviour for users and for Bazel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -40,8 +40,8 @@ int refuse(const std::vector<std::string>& sentences) {
   return kUsage;
 }
 
-// What is left in argv after InitGoogleTest, and settings under which a run would prove less than
-// it says.
+// Errors for arguments that remain after InitGoogleTest, and for settings under which a run would
+// prove less than it reports.
 std::vector<std::string> gtest_errors(int argc, char** argv) {
   std::vector<std::string> errors;
   for (int i = 1; i < argc; ++i)
@@ -52,12 +52,12 @@ std::vector<std::string> gtest_errors(int argc, char** argv) {
   return errors;
 }
 
-// Full names, a line each; or, where GoogleTest was asked for its list, what it prints, which
-// CMake's gtest_discover_tests reads.
+// Prints full names, one a line. If GoogleTest's list was requested, prints that; CMake's
+// gtest_discover_tests reads it.
 int list_properties(const BazelProtocol& bazel, bool full_names) {
-  // As a test, a list would be a pass that ran nothing.
+  // As a test, a list would pass without running anything.
   if (bazel.is_test) return refuse({"--list is not a test; use bazel run"});
-  // A list that is cut off is one of fewer properties.
+  // A list that was cut off would look like a shorter list.
   const auto end = [](int status) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
     return refuse({fmt::format("the list cannot be written: {}", std::strerror(errno))});
@@ -83,7 +83,7 @@ bool knows_property(const std::string& name) {
   return false;
 }
 
-// Selects the one property that --case names, under any --test_filter and any shard.
+// Selects the one property of --case, whatever --test_filter and the shard select.
 void select_replay(const CaseName& replay) {
   GTEST_FLAG_SET(filter, replay.property);
   GTEST_FLAG_SET(also_run_disabled_tests, true);
@@ -110,7 +110,7 @@ void print_end(const Recorder& recorder, const std::vector<std::string>& problem
   const std::vector<Record>& records = recorder.ledger().records();
   fmt::print("\n{}{}\n", details(records), summary_line(recorder.ledger().tally()));
   for (const std::string& p : problems) {
-    // What is wrong with a property stands among the details already.
+    // The details already include the problem of a record.
     const auto already_reported = [&](const Record& r) { return problem_of(r) == p; };
     if (std::none_of(records.begin(), records.end(), already_reported))
       fmt::print("[ LEDGER ] problem: {}\n", p);
@@ -119,8 +119,8 @@ void print_end(const Recorder& recorder, const std::vector<std::string>& problem
   std::fflush(stdout);
 }
 
-// Each case makes and drops the same large vectors. Kept pages spare a suite up to a tenth of its
-// time, which the kernel would take to map and clear them again.
+// Keeps freed pages. Each case allocates and frees the same large vectors; without this, the kernel
+// maps and clears their pages again, up to a tenth of a suite's time.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
@@ -141,7 +141,7 @@ int run(int argc, char** argv) {
     return bazel.is_test ? refuse({"--help is not a test"}) : kGreen;
   }
 
-  // Shard 0 runs a case that is named; the other shards have nothing to do.
+  // Shard 0 runs a given case; the other shards have nothing to do.
   if (options.replay && bazel.shard_index > 0) {
     fmt::print("[ LEDGER ] --case runs in shard 0; this is shard {}.\n", bazel.shard_index);
     return kGreen;
@@ -174,8 +174,8 @@ int run(int argc, char** argv) {
   if (!kernels.empty() && kernels != "0" && kernels != "1" && kernels != "some")
     errors.push_back(fmt::format("LOCKSTEP_EXPECT_KERNELS='{}' is none of 0, 1, some", kernels));
   recorder_options.expects_kernels = kernels == "1";
-  // Of properties about kernels a part may have been chosen that launches none. It is of a device
-  // all the same.
+  // The selected properties may launch no kernel, but a suite about kernels needs a device all the
+  // same.
   const bool needs_device = kernels == "1" || kernels == "some";
   if (options.replay) {
     if (!knows_property(options.replay->property))
@@ -238,8 +238,8 @@ int run(int argc, char** argv) {
 }  // namespace lockstep
 
 int main(int argc, char** argv) {
-  // A death test of the "threadsafe" style runs this program again for one statement: GoogleTest's
-  // business alone.
+  // For a death test of the "threadsafe" style, GoogleTest runs this program again for one
+  // statement.
   const bool death_test = std::any_of(argv, argv + argc, [](const char* a) {
     return std::string_view(a).starts_with("--gtest_internal_run_death_test");
   });

@@ -13,14 +13,16 @@
 namespace lockstep {
 
 struct Options {
-  std::uint64_t seed = 0;  // --seed=N, 1 ... 2^64-1; 0: each property derives its own from its name
-  int cases = 0;  // --cases=N, 1 ... 10^9; 0: each property's own number; one case stays one
+  std::uint64_t seed =
+      0;  // --seed=N, 1 ... 2^64-1; 0: each property derives its seed from its name
+  int cases =
+      0;  // --cases=N, 1 ... 10^9; 0: each property's own number. A property of one case keeps one
   std::optional<CaseName> replay;  // --case='Suite.Name: field=value ...'
-  std::string out;                 // --out=DIR: ledger.json goes there
-  std::string ledger;              // --ledger=FILE: and there
+  std::string out;                 // --out=DIR: the folder for ledger.json
+  std::string ledger;              // --ledger=FILE: a second ledger file
   std::string waivers;             // --waivers=FILE in place of the file beside the program
   bool fail_fast =
-      false;  // --fail-fast: end with the first property that fails, at its first failing case
+      false;          // --fail-fast: end at the first failing case of the first property that fails
   bool list = false;  // --list
   bool help = false;  // --help
 };
@@ -28,15 +30,15 @@ struct Options {
 struct ParsedOptions {
   Options options;
   std::vector<std::string> rest;    // GoogleTest's own flags, for InitGoogleTest
-  std::vector<std::string> errors;  // one sentence each; a program with errors runs nothing
+  std::vector<std::string> errors;  // one sentence each; if there are any, the program runs nothing
 };
 
-// `arguments` without the program's name. Only `--flag=value` is understood; a flag that is
-// unknown, empty, out of range or given twice is an error, since a misspelt flag that is ignored
-// runs something other than what was asked for.
+// `arguments` without the program's name. Accepts only `--flag=value`. An unknown, empty,
+// out-of-range or repeated flag is an error: a run that ignored a misspelt flag would not be the
+// requested one.
 ParsedOptions parse_options(const std::vector<std::string>& arguments);
 
-// The number in `text`, in decimal or with 0x, if all of it is one and it lies in [lo, hi].
+// The number in `text`, decimal or with 0x, if it is the whole text and lies in [lo, hi].
 std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t lo,
                                           std::uint64_t hi);
 

@@ -1,4 +1,4 @@
-// Flags mean what they say, and a flag that is not understood stops the program.
+// Each flag has its documented effect, and an unknown flag ends the program.
 #include "harness/ledger/options.h"
 
 #include <gmock/gmock.h>

@@ -46,7 +46,7 @@ Record red(Record record, Verdict verdict, std::string reason, const std::string
 }  // namespace
 
 Record judge(Record r, const TestOutcome& outcome, bool replaying) {
-  // A property completes its record; a plain TEST leaves it as it was opened.
+  // A property completes its record; a plain TEST leaves it open.
   const bool plain = r.verdict == Verdict::kNotRun && r.reason.empty();
   if (!outcome.finding.empty() && r.verdict != Verdict::kFail) {
     return red(std::move(r), Verdict::kFail, "finding:" + outcome.finding, outcome.finding_text);
@@ -111,7 +111,7 @@ void Recorder::OnTestProgramStart(const ::testing::UnitTest& program) {
       }
     }
   }
-  // Every shard reports them, as none owns them.
+  // Disabled tests belong to no shard, so every shard reports them.
   for (const std::string& property : disabled) {
     ledger_.plan(property);
     file_.planned.push_back(property);
@@ -135,12 +135,11 @@ void Recorder::OnTestStart(const ::testing::TestInfo& test) {
   write();
   if (!options_.blocked.empty()) {
     current_record().reason = options_.blocked.substr(
-        0, options_.blocked.find(". "));  // what to do about it was said once
-    // A fatal failure at this point keeps GoogleTest from running the body.
+        0, options_.blocked.find(". "));  // without the advice, which was printed once
+    // A fatal failure here keeps GoogleTest from running the body.
     GTEST_FATAL_FAILURE_("Not run: see above.");
   }
-  // A property finds that out itself; a plain TEST would take the dead device for a failure of its
-  // own.
+  // A property detects a lost device itself; a plain TEST would report it as its own failure.
   if (!device_lost().empty()) {
     current_record().reason = std::string(kDeviceLostAfter) + device_lost();
     GTEST_FATAL_FAILURE_("Not run: the device is lost.");
@@ -160,18 +159,18 @@ void Recorder::OnTestEnd(const ::testing::TestInfo& test) {
   }
 
   Record r = end_property();
-  // GoogleTest skips what comes after the first failure, and says no more of it.
+  // GoogleTest skips all tests after the first failure, without a reason.
   if (outcome.skipped && outcome.skip_text.empty() && GTEST_FLAG_GET(fail_fast) && r.reason.empty())
     r.reason = "not reached: the program ends with the first failure";
   r = judge(std::move(r), outcome, options_.replaying);
   if (const auto launches = kernel_launches()) {
-    // Smaller than before: the property has reset the counters.
+    // A smaller number: the property has reset the counters.
     const auto by_property =
         *launches >= launches_before_ ? *launches - launches_before_ : *launches;
     kernels_ran_ = kernels_ran_ || by_property > 0;
     r.notes["kernel_launches"] = std::to_string(by_property);
   }
-  // "./properties/stencil.cc" where sources are compiled as one.
+  // "./properties/stencil.cc" in builds that compile all sources as one.
   const std::string_view file = test.file();
   r.notes["source"] =
       fmt::format("{}:{}", file.starts_with("./") ? file.substr(2) : file, test.line());
@@ -192,8 +191,8 @@ void Recorder::OnTestEnd(const ::testing::TestInfo& test) {
 std::vector<std::string> Recorder::close(const ::testing::UnitTest& program, int gtest_result) {
   std::vector<std::string> problems = ledger_.problems();
   if (ledger_.tally().planned == 0) {
-    // Sharding leaves some shards empty where there are more of them than properties; a filter must
-    // still match something somewhere.
+    // Some shards are empty if there are more shards than properties. A filter must still match a
+    // property in some shard.
     problems.clear();
     if (registered_ == 0) problems.push_back("the program has no properties");
     if (registered_ > 0 && selected_ == 0) {
@@ -215,7 +214,7 @@ std::vector<std::string> Recorder::close(const ::testing::UnitTest& program, int
         "tear-down)");
   }
   const Tally tally = ledger_.tally();
-  // Where the device lacks what its kernels need, what is left may be about none.
+  // If the device lacks a capability, the properties that remain may launch no kernel.
   const bool nothing_for_the_device = tally.not_applicable > 0 && tally.cases == 0;
   if (options_.expects_kernels && tally.passed > 0 && !nothing_for_the_device &&
       kernel_launches() && !kernels_ran_) {
@@ -236,7 +235,7 @@ void Recorder::write() {
   file_.records = ledger_.records();
   for (const std::string& path : options_.ledger_paths) {
     std::string error = write_ledger(path, file_);
-    // The first says it; the rest would repeat it.
+    // Later errors would repeat the first.
     if (!error.empty() && write_errors_.empty()) write_errors_.push_back(std::move(error));
   }
 }

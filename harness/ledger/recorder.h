@@ -1,9 +1,9 @@
-// Between GoogleTest and the ledger: plans what a run will execute, gives every test exactly one
-// verdict, and sums the run up.
+// Connects GoogleTest and the ledger: plans the properties of a run, gives every test exactly one
+// verdict, and summarises the run.
 //
-// Some red verdicts are none of GoogleTest's: a skip without a capability, a property that ran no
-// case. They become failures there as well, so that its output and its XML never look better than
-// the ledger.
+// Some red verdicts are unknown to GoogleTest: a skip without a capability, or a property that ran
+// no case. The recorder makes them failures in GoogleTest as well, so that its output and its XML
+// never look better than the ledger.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,22 +19,22 @@
 namespace lockstep {
 
 struct RecorderOptions {
-  std::vector<std::string> ledger_paths;  // where the ledger is kept up to date
+  std::vector<std::string> ledger_paths;  // the ledger files, rewritten at each change
   std::vector<Waiver> waivers;
-  std::string today = today_utc();  // for the waivers
-  std::string blocked;  // a sentence why nothing may run (no GPU); every property then is NOT_RUN
-  bool replaying = false;  // --case: the one property that runs must take it
+  std::string today = today_utc();  // the date for the waivers
+  std::string blocked;  // a sentence: why nothing may run (no GPU); every property is then NOT_RUN
+  bool replaying = false;  // --case: the property that runs must use the case
   bool sharded = false;
   bool expects_kernels = false;  // LOCKSTEP_EXPECT_KERNELS=1
   std::string device;            // recorded with each property
 };
 
-// What a test's body left behind, and GoogleTest's view of it, joined to one verdict. Pure, so that
-// each rule can be tested.
+// The result of a test's body and GoogleTest's view of it, from which judge() makes one verdict.
+// judge() is a pure function, so that each rule can be tested.
 struct TestOutcome {
   bool failed = false, skipped = false;  // GoogleTest's result
   std::string failure_text, skip_text;   // its messages
-  std::string finding;                   // kind of the first finding that nobody took
+  std::string finding;                   // kind of the first finding that no case has taken
   std::string finding_text;
 };
 Record judge(Record record, const TestOutcome& outcome, bool replaying);
@@ -47,11 +47,11 @@ class Recorder : public ::testing::EmptyTestEventListener {
   void OnTestStart(const ::testing::TestInfo& test) override;
   void OnTestEnd(const ::testing::TestInfo& test) override;
 
-  // After RUN_ALL_TESTS, which returned `gtest_result`: closes the ledger, writes it, and returns
-  // the problems, none when green.
+  // Call after RUN_ALL_TESTS, with its return value `gtest_result`. Closes and writes the ledger.
+  // Returns the problems; none: green.
   std::vector<std::string> close(const ::testing::UnitTest& program, int gtest_result);
   const Ledger& ledger() const { return ledger_; }
-  // Properties that the filter selects, in this shard or another.
+  // The number of properties that the filter selects, in any shard.
   int selected_anywhere() const { return selected_; }
 
  private:
@@ -63,14 +63,14 @@ class Recorder : public ::testing::EmptyTestEventListener {
   std::vector<std::string> write_errors_;
   std::chrono::steady_clock::time_point started_;
   int registered_ = 0, selected_ = 0;
-  unsigned long long launches_before_ = 0;  // of the property that runs
+  unsigned long long launches_before_ = 0;  // of the running property
   bool kernels_ran_ = false;
 };
 
 // "[ LEDGER ] 12 planned: 12 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 2400 cases,
 // largest budget 0.81, 3.2 s"
 std::string summary_line(const Tally& tally);
-// Verdict, reason, minimal case and replay line of each record that is not a pass, for people.
+// Verdict, reason, minimal case and replay line of each record that is not a pass, for display.
 std::string details(const std::vector<Record>& records);
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// Each rule by which a test's end becomes a verdict. What a whole program makes of them is shown by
-// //tests:end_to_end_test.
+// Each rule that makes a verdict from the end of a test. //tests:end_to_end_test shows the effect
+// in whole programs.
 #include "harness/ledger/recorder.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace recorder_test {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// As begin_property() opens it.
+// A record as begin_property() opens it.
 Record opened() {
   Record r;
   r.property = "Stencil.Matches";

@@ -20,7 +20,7 @@ fs::path installed(const fs::path& self, const char* folder) {
 
 std::vector<fs::path> roots() {
   std::vector<fs::path> roots;
-  // The program's own folder first: the variables may be those of a parent process.
+  // The program's own folder first: the variables may belong to a parent process.
   std::array<char, PATH_MAX> self{};
   const ssize_t n = readlink("/proc/self/exe", self.data(), self.size() - 1);
   if (n > 0) roots.push_back(std::string(self.data(), static_cast<std::size_t>(n)) + ".runfiles");
@@ -32,8 +32,8 @@ std::vector<fs::path> roots() {
   return roots;
 }
 
-// The workspace's folder: its name under WORKSPACE, _main under MODULE.bazel, or what a rule says
-// of somebody else's.
+// The workspace's folder: its name under WORKSPACE, _main under MODULE.bazel, or another name that
+// a rule sets.
 std::vector<std::string> workspaces() {
   std::vector<std::string> names = {"lockstep", "_main"};
   for (const char* variable : {"LOCKSTEP_WORKSPACE", "TEST_WORKSPACE"}) {

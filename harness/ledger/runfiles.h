@@ -1,5 +1,5 @@
-// Finding the data files that Bazel puts beside a program, whichever way it was started: bazel
-// test, bazel run, or by its path.
+// Finds the data files that Bazel puts beside a program, whether it was started by bazel test, by
+// bazel run, or directly.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-// Path of a file (or program) named from the workspace's root, "harness/ledger/waivers.json"; empty
-// when there is none.
+// The path of a file or program, named from the workspace's root ("harness/ledger/waivers.json");
+// empty if there is none.
 std::string runfile(std::string_view path);
 
 }  // namespace lockstep

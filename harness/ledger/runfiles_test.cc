@@ -1,4 +1,4 @@
-// Data files are found beside the program, and what is not there is not.
+// Data files are found beside the program; absent files are not.
 #include "harness/ledger/runfiles.h"
 
 #include <gmock/gmock.h>

@@ -4,7 +4,7 @@ namespace lockstep {
 namespace {
 
 bool matches(std::string_view pattern, std::string_view text) {
-  // On a mismatch, go back to the last * and let it take one character more.
+  // After a mismatch, continues at the last *, which then matches one more character.
   std::size_t p = 0, t = 0, star = pattern.npos, retry = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

@@ -1,5 +1,5 @@
-// Filters select what GoogleTest's do. recorder.cc also compares the two on every run without
-// shards.
+// Filters select the same tests as in GoogleTest. recorder.cc also compares the two on every run
+// without shards.
 #include "harness/ledger/selection.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-// The state of a test process between its parts: options go from the command line to the
-// properties, records from the properties to the ledger.
+// The state that the parts of a test process share: options from the command line for the
+// properties, and records from the properties for the ledger.
 //
-// main() parses the options and opens a record for every gtest test; the body of a property
-// completes the record that is open. A plain TEST() leaves it untouched, and main judges that by
+// main() parses the options and opens a record for every gtest test. The body of a property
+// completes the open record. A plain TEST() leaves it unchanged, and main judges that test by
 // gtest's own result.
 #pragma once
 
@@ -14,35 +14,34 @@
 
 namespace lockstep {
 
-// From the command line. Zero and empty mean "not given".
+// Options of the command line. Zero and empty: not given.
 struct SessionOptions {
   std::uint64_t seed =
-      0;  // --seed: used as it is by every property, so that a printed seed can be given back
-  int cases = 0;           // --cases: for every property, in place of its own number
-  bool fail_fast = false;  // --fail-fast: nothing is made smaller
-  double scale =
-      1;  // multiplies each property's own number of cases; at least one case always runs
+      0;  // --seed: every property uses it unchanged, so that a printed seed can be passed again
+  int cases = 0;           // --cases: replaces every property's own number
+  bool fail_fast = false;  // --fail-fast: no shrinking
+  double scale = 1;        // factor for each property's own number of cases; at least one case runs
   std::string replay_property;  // --case=Suite.Name: text
   std::string replay_case;
 };
 SessionOptions& session_options();
 
-// Opens the record of a test, "Suite.Name". Its verdict is kNotRun and its reason empty until the
-// body says otherwise.
+// Opens the record of a test, "Suite.Name", with verdict kNotRun and no reason; the body may change
+// both.
 void begin_property(std::string_view full_name);
 
-// The open record; when none is open, one that nobody reads.
+// The open record. If none is open, a dummy record.
 Record& current_record();
 
 // Closes the open record and returns it.
 Record end_property();
 
-// The device can no longer be trusted (a sticky error that only a new process clears): `why` names
-// the property and the error. Later properties end NOT_RUN. The first reason stays.
+// Records that the device has a sticky error, which only a new process clears. `why` names the
+// property and the error; only the first call counts. Later properties end as NOT_RUN.
 void mark_device_lost(std::string_view why);
-// What the reason of each of these begins with; a new process can run them.
+// The prefix of these properties' reasons. A new process can run the properties.
 inline constexpr std::string_view kDeviceLostAfter = "device lost after ";
-// Empty while the device is fine.
+// Empty while the device works.
 const std::string& device_lost();
 
 }  // namespace lockstep

@@ -43,7 +43,7 @@ bool is_url(std::string_view text) {
   return false;
 }
 
-// One sentence for each thing wrong with the entry.
+// One sentence for each error in the entry.
 std::vector<std::string> entry_errors(const json& entry) {
   std::vector<std::string> errors;
   if (!entry.is_object()) return {"is not an object"};
@@ -120,7 +120,7 @@ Record apply_waivers(Record record, const std::vector<Waiver>& waivers, std::str
     record.message =
         fmt::format("unexpected pass: remove the waiver for {} ({})", record.property, w->url);
   } else if (record.verdict == Verdict::kFail) {
-    // ISO dates order as text does.
+    // ISO dates compare like text.
     if (std::string_view(w->expires) < today) {
       record.reason += fmt::format(" (its waiver {} expired on {})", w->url, w->expires);
     } else {

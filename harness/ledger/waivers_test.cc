@@ -1,4 +1,4 @@
-// Waivers excuse exactly the failures they name, for exactly as long as they say.
+// A waiver excuses exactly the failures that it names, until its date.
 #include "harness/ledger/waivers.h"
 
 #include <gmock/gmock.h>

@@ -52,7 +52,7 @@ IntegerMeasurement measure(const IntegerFormats& f, const Multiplier& multiply) 
   const std::uint64_t ones = (std::uint64_t{1} << f.factor_bits) - 1;
   const std::size_t last = static_cast<std::size_t>(f.k) - 1;
 
-  // The greatest bits times one; one above the greatest sum, and, of the products alone, none.
+  // The largest bit pattern times one; the largest sum plus one; and two products that cancel.
   Dot product = zeros(f), above = zeros(f), back = zeros(f), forth = zeros(f);
   product.a[0] = ones, product.b[0] = 1;
   above.a[0] = above.b[0] = 1, above.c = static_cast<std::uint64_t>(kGreatest);
@@ -68,14 +68,14 @@ IntegerMeasurement measure(const IntegerFormats& f, const Multiplier& multiply) 
     m.unit.has_sign = got[0] == 0xffffffff;
     say("factors", got[0] == 0xffffffff ? "signed" : got[0] == ones ? "unsigned" : "");
   }
-  // A count is one where the other bit is not set.
+  // When differing bits are counted, 1 and 0 count as one.
   Dot over = above;
   if (m.unit.counts_differing) over.b[0] = 0;
   const std::uint64_t beyond = multiply({over}).front();
   m.unit.saturates = beyond == static_cast<std::uint64_t>(kGreatest);
   say("overflow", beyond == 0x80000000 ? "wraps" : m.unit.saturates ? "saturates" : "");
   if (m.unit.has_sign) {
-    // 1 and -1 leave C as it was, in either order: nothing is limited on the way.
+    // 1 and -1 leave C unchanged, in either order: no intermediate sum is limited.
     const bool whole = got[2] == back.c && got[3] == back.c;
     say("is limited", whole ? "the sum of all" : "");
   }

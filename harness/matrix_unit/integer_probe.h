@@ -1,8 +1,8 @@
-// How a matrix unit computes with integers: measured, and what it computes if that is how.
+// Measures how a matrix unit computes with integers, and computes an element by the measured rules.
 //
-// The sum of C and all products is exact. What is left to say: whether factors have a sign, what
-// becomes of a sum that does not fit 32 bits, and of bits whether those that differ are counted or
-// those that are both set.
+// The sum of C and all products is exact. Three rules remain to be measured. Do factors have a
+// sign? Does a sum that exceeds 32 bits saturate or wrap? For single bits: does the unit count the
+// bits that differ, or those that are both set?
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,18 @@ struct IntegerFormats {
 };
 
 struct IntegerUnit {
-  bool has_sign = false;          // of the factors
-  bool saturates = false;         // else a sum that does not fit wraps
-  bool counts_differing = false;  // of single bits; else those that are both set
+  bool has_sign = false;   // the factors are signed
+  bool saturates = false;  // otherwise a sum that exceeds 32 bits wraps
+  bool counts_differing =
+      false;  // single bits: counts those that differ; otherwise those that are both set
 };
 
-// D's 32 bits; Dot's elements are zero-extended.
+// The 32 bits of D. Dot's elements are zero-extended.
 std::uint64_t element_of(const IntegerUnit& unit, const IntegerFormats& formats, const Dot& dot);
 
 struct IntegerMeasurement {
   IntegerUnit unit;
-  std::vector<std::pair<std::string, Finding>> findings;  // by their names, in the order of reading
+  std::vector<std::pair<std::string, Finding>> findings;  // by name, in the order of display
   bool explains_all() const;
 };
 IntegerMeasurement measure(const IntegerFormats& formats, const Multiplier& multiply);

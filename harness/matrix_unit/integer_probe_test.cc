@@ -1,4 +1,4 @@
-// The probe of integers against units that are made up.
+// The probe of integers, on artificial units.
 #include "harness/matrix_unit/integer_probe.h"
 
 #include <gtest/gtest.h>

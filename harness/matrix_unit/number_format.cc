@@ -15,7 +15,7 @@ std::uint64_t NumberFormat::infinity() const {
 
 std::uint64_t NumberFormat::nan() const {
   if (!has_infinity) return ones(exponent_bits + fraction_bits) << ignored_bits;
-  // The quiet bit, and the lowest if there is another.
+  // The quiet bit and, if there is another fraction bit, the lowest.
   return infinity() | (std::uint64_t{1} << (fraction_bits - 1) | 1) << ignored_bits;
 }
 
@@ -62,8 +62,7 @@ bool encode(double value, const NumberFormat& f, bool allow_subnormal, std::uint
       own < f.least_exponent() ? 0 : static_cast<std::uint64_t>(exponent + f.bias());
   bits = sign | (field << f.fraction_bits | (significand & ones(f.fraction_bits)))
                     << f.ignored_bits;
-  return take_apart(bits, f).kind ==
-         Parts::Kind::kFinite;  // e4m3 has a NaN where a number would be
+  return take_apart(bits, f).kind == Parts::Kind::kFinite;  // e4m3 has one NaN among its numbers
 }
 
 }  // namespace lockstep::matrix_unit

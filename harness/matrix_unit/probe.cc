@@ -12,7 +12,7 @@ namespace {
 using enum Property;
 
 constexpr int kEqual =
-    8;  // exponent of terms that make a sum: what is added to it must be a product, too
+    8;  // exponent of the terms of a sum; a product must be able to have the exponents below
 
 class Probe : public SpecialsProbe {
  public:
@@ -20,7 +20,7 @@ class Probe : public SpecialsProbe {
 
   Measurement run() {
     find_subnormal_factors();
-    unit_.subnormal_results = false;  // none is relied on before it was seen
+    unit_.subnormal_results = false;  // not used before it has been seen
     find_steps();
     if (known(kSteps) && known(kC)) {
       choose_step();
@@ -46,7 +46,7 @@ class Probe : public SpecialsProbe {
  private:
   // ---- Steps ----
 
-  // Whether of three terms the small one is left.
+  // For each triple, whether the small one of three terms survives.
   std::vector<bool> survives(const std::vector<Triple>& triples) const {
     std::vector<Dot> dots;
     const double l = power(large()), s = power(small());
@@ -73,9 +73,9 @@ class Probe : public SpecialsProbe {
     say(kC, order.c_last ? "is added at the end" : "is a term of the first step");
   }
 
-  // The last of the steps with most products, since what comes after would cut its sum once more;
-  // and its places, C's first where it is a term. Where steps have one product each, C is what they
-  // are handed.
+  // Chooses the step to observe: the last of those with the most products, because later steps
+  // would cut its sum again. Lists its places, with C first if C is a term of the step. If steps
+  // have one product each, C is the accumulator that they pass on.
   void choose_step() {
     for (const std::vector<int>& step : unit_.steps) {
       if (step.size() >= products_.size()) products_ = step;
@@ -110,7 +110,7 @@ class Probe : public SpecialsProbe {
     say(kFractionBits, std::to_string(unit_.fraction_bits));
   }
 
-  // A step of one product and the accumulator: whether all bits of the product count.
+  // For steps of one product plus the accumulator: whether all bits of the product count.
   void find_fused() {
     Dot dot = in_.zeros();
     const double x = 1 + power(-f_.a.fraction_bits), y = 1 - power(-f_.b.fraction_bits - 1);
@@ -147,8 +147,8 @@ class Probe : public SpecialsProbe {
 
   // ---- How a sum is rounded ----
 
-  // A sum of as many equal terms as there are places but one, so that it has more bits than they:
-  // 2^sum_exponent().
+  // A sum of equal terms in all places but one, 2^sum_exponent(). It has more bits than one of its
+  // terms.
   Dot sum_of_equals(double sign) const {
     Dot d = in_.zeros();
     for (int i = 0; i < 1 << (sum_exponent() - kEqual); ++i)
@@ -156,7 +156,7 @@ class Probe : public SpecialsProbe {
     return d;
   }
   int sum_exponent() const { return kEqual + std::bit_width(places_.size() - 1) - 1; }
-  // Of the last bit that is kept beside them.
+  // The exponent of the last bit kept beside the equal terms.
   int last_kept_beside_equals() const { return kEqual - unit_.fraction_bits; }
 
   void find_result_bits() {
@@ -181,8 +181,8 @@ class Probe : public SpecialsProbe {
     say(kResultBits, std::to_string(n));
   }
 
-  // `base` and half a place more, after an even and an odd number of places, of either sign; places
-  // have `last`.
+  // Tests `base` plus half a place, after an even and an odd number of places, with both signs. A
+  // place has the exponent `last`.
   template <class Make>
   std::optional<Direction> find_direction(double base, double last, const Make& make) const {
     std::vector<Dot> dots;
@@ -195,7 +195,7 @@ class Probe : public SpecialsProbe {
         wanted.push_back(sign * places);
       }
     }
-    // Beside the base, which is an even number of places, so that nothing is rounded here.
+    // Subtracts the base, an even number of places, which needs no rounding.
     std::vector<double> got = values(dots);
     for (std::size_t i = 0; i < got.size(); ++i)
       got[i] = (got[i] - (wanted[i] < 0 ? -base : base)) / last;
@@ -228,12 +228,12 @@ class Probe : public SpecialsProbe {
     say(kC, "is added at the end, rounded " + text_of(*direction));
   }
 
-  // The first step hands its sum to the next one. The last step subtracts the part of that sum that
+  // The first step passes its sum to the next. The last step subtracts the part of the sum that
   // needs no rounding.
   void find_between_steps() {
     if (unit_.steps.size() == 1) return say_no_effect(kBetweenSteps, "there is one step");
     const std::vector<int>& first = unit_.steps.front();
-    // All but one of its products, or C where it has one.
+    // All but one of its products, or C if it is a term.
     const int m = kEqual + (first.size() == 1 ? 0 : std::bit_width(first.size() - 1) - 1);
     const int last = m - unit_.result_fraction_bits;
     if (!measured(kRounding) || last - 1 < last_kept_beside_equals() ||
@@ -255,7 +255,7 @@ class Probe : public SpecialsProbe {
 
   // ---- Exponents of terms ----
 
-  // The exponent that a term which the unit sums has, by where others are cut beside it.
+  // The exponent that the unit gives a term, seen from the bits that it cuts from other terms.
   std::optional<int> exponent_of(const Dot& pair_of_large, int about) const {
     const auto beside = products_.size() >= 4 ? std::optional(products_[3]) : std::nullopt;
     const CutPlace cut = find_cut_place(pair_of_large, about - 1, products_[2], beside);
@@ -296,7 +296,7 @@ class Probe : public SpecialsProbe {
     for (const bool in_a : {true, false}) {
       const NumberFormat &sub = in_a ? f_.a : f_.b, &other = in_a ? f_.b : f_.a;
       const int least = sub.least_exponent();
-      // As large as can be; or else so small that what is cut lies beside the least results.
+      // As large as possible; otherwise so small that the cut bits are near the least results.
       for (const int rest : {large() - least, least_result() - 3 + unit_.fraction_bits - least}) {
         const int of_other = std::min(rest, other.greatest_exponent());
         const double x = power(least - 1), y = power(of_other);  // x is subnormal
@@ -327,16 +327,16 @@ class Probe : public SpecialsProbe {
     const Dot zeros = in_.zeros();
     CutPlace cut = find_cut_place(zeros, std::min(0, large()), least, products_[0], products_[1]);
     if (!cut.clear) return say_unclear(kZeroExponent, "what is kept is no row of bits");
-    // C may be smaller than any product.
+    // C can be smaller than any product.
     const int least_of_c = unit_.subnormal_c ? quantum : f_.d.least_exponent();
-    int own =
-        least_normal_product();  // what a small term has at least, and the greatest exponent may be
+    int own = least_normal_product();  // the exponent of the smallest term, and the least possible
+                                       // largest exponent
     if (cut.all_kept && !unit_.adds_c_last && cut.last > least_of_c) {
       const CutPlace of_c = find_cut_place(zeros, cut.last, least_of_c, kPlaceOfC, std::nullopt);
       if (of_c.clear) cut = of_c, own = f_.d.least_exponent();
     }
     unit_.zero_exponent = cut.last + unit_.fraction_bits;
-    // Nor is it known where results end whose number of bits is not.
+    // The end of results is unknown if their number of bits is unknown.
     const bool at_most = cut.all_kept || !measured(kResultBits) ||
                          (cut.last < quantum && unit_.zero_exponent <= quantum) ||
                          (cut.last < own && unit_.zero_exponent <= own);

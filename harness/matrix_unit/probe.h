@@ -2,15 +2,15 @@
 // from the results of the inputs before it. A parameter that no input decides is reported as
 // undecided, never guessed.
 //
-// Method: two large terms of opposite sign cancel, and a small one survives or not.
-//   Steps      It survives where it comes in a later step than both. Pairs of k thus give the steps
-//              and their order.
-//   Bits kept  Within one step it survives down to the last bit that is kept. Values between two
-//              such bits show the direction of the cut, and so do significands of 2 and more, whose
-//              exponent a product has.
+// Method: two large terms of opposite signs cancel, and a small term survives or is lost.
+//   Steps      The small term survives in a later step than both large terms. Triples of k thus
+//              determine the steps and their order.
+//   Bits kept  Within one step the small term survives down to the last bit that is kept. Values
+//              between two such bits show the direction of the cut. Significands of 2 and more show
+//              which exponent a product has.
 //   Rounding   Sums halfway between two results, of either sign, or just above and below, show the
-//              rounding; a growing sum shows the number of bits below the last.
-//   Zero       Of the least results: the bits cut from them depend on the exponent of zero terms.
+//              rounding; a growing sum shows the number of fraction bits.
+//   Zero       Near the least results, the bits cut depend on the exponent of zero terms.
 //   The rest   One input each: subnormal numbers, overflow, signs of zero, NaN.
 #pragma once
 
@@ -24,27 +24,27 @@
 
 namespace lockstep::matrix_unit {
 
-// The unit: an element of D for each dot product.
+// The unit under test: returns an element of D for each dot product.
 using Multiplier = std::function<std::vector<std::uint64_t>(const std::vector<Dot>&)>;
 
 enum class Property : std::uint8_t {
   kSteps,              // which k are summed at once, and the order of the steps
   kC,                  // whether C is a term of the first step
-  kFractionBits,       // kept below the largest exponent
-  kCut,                // where the bits below go
-  kProductExponent,    // whether a product of 2 and more is normalised
-  kSubnormalExponent,  // whether a subnormal factor is
-  kZeroExponent,       // of a term that is zero
+  kFractionBits,       // bits kept below the largest exponent
+  kCut,                // how the bits below these are rounded
+  kProductExponent,    // whether a product of 2 or more is normalised
+  kSubnormalExponent,  // whether a subnormal factor is normalised
+  kZeroExponent,       // the exponent of a zero term
   kResultBits,         // of a sum
   kRounding,           // of a sum
-  kBetweenSteps,       // whether the sum of each step is rounded so
-  kSubnormalFactors,   // whether they count
+  kBetweenSteps,       // whether the sum of each step is rounded like this
+  kSubnormalFactors,   // whether they count, or are zero
   kSubnormalC,         //
   kSubnormalResults,   //
-  kOverflow,           // what a sum beyond the greatest number gives
-  kMinusZero,          // what a sum of -0 alone gives
+  kOverflow,           // the result of a sum beyond the largest number
+  kMinusZero,          // the result of a sum of -0 only
   kUnderflow,          // the sign of a negative sum that rounds to zero
-  kNaN,                // the bits of one
+  kNaN,                // the bits of a NaN result
 };
 const char* name_of(Property p);  // "products at once"
 
@@ -53,18 +53,18 @@ struct Finding {
     kMeasured,
     kAtLeast,        // no input reaches further
     kAtMost,         // likewise
-    kNoEffect,       // no input shows it, so that no result depends on it
-    kNotDetermined,  // inputs contradict what the model can say
+    kNoEffect,       // no input shows it, so no result depends on it
+    kNotDetermined,  // the model cannot explain the results
   } certainty = Certainty::kNotDetermined;
   std::string text;  // "25"
 };
 
 struct Measurement {
-  UnitArithmetic unit;                   // of what is not determined, the defaults
-  std::map<Property, Finding> findings;  // all properties
+  UnitArithmetic unit;                   // undetermined parameters have their defaults
+  std::map<Property, Finding> findings;  // for all properties
 
   bool determined(Property p) const;
-  // Whether nothing is undetermined that `unit` needs to say what any input gives.
+  // Whether `unit` determines the result of every input.
   bool explains_all() const;
 };
 

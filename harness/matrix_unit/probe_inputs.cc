@@ -15,7 +15,7 @@ bool Inputs::factors(Dot& dot, int k, double x, double y, bool allow_subnormal) 
   return encode(x, f_.a, allow_subnormal, dot.a[at]) && encode(y, f_.b, allow_subnormal, dot.b[at]);
 }
 
-// A power of two and the rest, about halfway.
+// Splits a value into a power of two and the rest, about halfway.
 bool Inputs::split(Dot& dot, int k, double value, bool allow_subnormal) const {
   const auto least = [&](const NumberFormat& f) {
     return allow_subnormal ? f.quantum_exponent() : f.least_exponent();

@@ -11,7 +11,7 @@ ProbeSession::CutPlace ProbeSession::find_cut_place(const Dot& dot, int from, in
       std::max(to, small_place == kPlaceOfC ? f_.d.quantum_exponent() : in_.least_product());
   const int quantum = least_result();
   std::vector<Dot> dots;
-  std::vector<double> kept;  // the value if the bit is
+  std::vector<double> kept;  // the result if the bit is kept
   for (int e = from; e >= std::max(lowest, quantum); --e) {
     if (!set(dots.emplace_back(dot), small_place, power(e))) return {};
     kept.push_back(power(e));
@@ -29,7 +29,7 @@ ProbeSession::CutPlace ProbeSession::find_cut_place(const Dot& dot, int from, in
   if (dots.empty()) return place;
   const CutPlace below = last_kept(std::min(from, quantum - 1), values(dots), kept);
   if (below.clear) return below;
-  // None of these is kept.
+  // None of the lower bits is kept.
   return below.none_kept && place.clear ? CutPlace{true, false, false, place.last} : CutPlace{};
 }
 

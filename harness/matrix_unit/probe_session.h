@@ -1,4 +1,4 @@
-// What the parts of the probe share: asking the unit, saying what was found, and finding where a
+// Common parts of the probe: querying the unit, recording findings, and finding the bit at which a
 // step cuts its terms.
 #pragma once
 
@@ -26,13 +26,14 @@ class ProbeSession {
 
  protected:
   using Certainty = Finding::Certainty;
-  static constexpr int kPlaceOfC = -1;  // among the terms of a step; products have their k
+  static constexpr int kPlaceOfC =
+      -1;  // C's place among the terms of a step; the place of a product is its k
   static constexpr int kFar =
-      60;  // exponents of large terms stay below, so that small ones are far enough
+      60;  // large terms have exponents below this, so that small terms are far enough away
 
   static double power(int exponent) { return std::ldexp(1.0, exponent); }
 
-  // ---- Asking the unit ----
+  // ---- Querying the unit ----
 
   double value(std::uint64_t bits) const {
     const Parts p = take_apart(bits, f_.d);
@@ -52,7 +53,7 @@ class ProbeSession {
     return place == kPlaceOfC ? in_.c(dot, v) : in_.product(dot, place, v);
   }
 
-  // ---- Saying what was found ----
+  // ---- Recording findings ----
 
   void say(Property p, std::string text, Certainty c = Certainty::kMeasured) {
     m_.findings[p] = {c, std::move(text)};
@@ -72,14 +73,14 @@ class ProbeSession {
     return at != m_.findings.end() && at->second.certainty == Certainty::kMeasured;
   }
 
-  // ---- How large terms are ----
+  // ---- Exponents of large and small terms ----
 
   int large() const { return std::min({in_.greatest_product(), f_.d.greatest_exponent(), kFar}); }
-  // The least result that a small term can be by itself.
+  // The exponent of the least result.
   int least_result() const {
     return f_.d.least_exponent() - (unit_.subnormal_results ? unit_.result_fraction_bits : 0);
   }
-  // As a product of normal factors where that is small enough.
+  // A product of normal factors if that is small enough.
   int small() const {
     constexpr int kEnough = 40;
     const int normal = std::max({least_normal_product(), least_result(), large() - 2 * kFar});
@@ -89,18 +90,18 @@ class ProbeSession {
   }
   int least_normal_product() const { return f_.a.least_exponent() + f_.b.least_exponent(); }
 
-  // ---- Where a step cuts ----
+  // ---- Finding the cut ----
 
   struct CutPlace {
     bool clear = false;
-    bool all_kept = false;  // down to `last`
+    bool all_kept = false;  // all bits down to `last` are kept
     bool none_kept = false;
     int last = 0;  // exponent of the last bit that is kept
   };
 
-  // The place where a term at `small_place` is cut beside those that `dot` has: down to the least
-  // result it is seen by itself; below, where `beside` is another place, beside the least result,
-  // which rounds otherwise with it and without.
+  // Finds the bit at which a term at `small_place` is cut beside the terms of `dot`. Bits from the
+  // least result up are visible in the result itself. For lower bits, the place `beside` gets a
+  // value at the least result, whose rounding depends on the small term.
   CutPlace find_cut_place(const Dot& dot, int from, int small_place,
                           std::optional<int> beside) const {
     return find_cut_place(dot, from, from - 2 * kFar, small_place, beside);
@@ -108,24 +109,25 @@ class ProbeSession {
   CutPlace find_cut_place(const Dot& dot, int from, int to, int small_place,
                           std::optional<int> beside) const;
 
-  // Of bits from exponent `from` down, where those that are kept end.
+  // The end of the kept bits, which start at exponent `from`.
   static CutPlace last_kept(int from, const std::vector<double>& got,
                             const std::vector<double>& kept);
 
-  // A result that a term below it changes: halfway between two where sums are rounded to the
-  // nearest.
+  // A result that a term below its last bit changes: for rounding to nearest, a value halfway
+  // between two results.
   struct Sensor {
     double base, sign, with, without;
   };
   std::optional<Sensor> sensor_of(int quantum) const;
 
-  // ---- Directions ----
+  // ---- Directions of rounding ----
 
-  // The direction that explains all: what was got for each multiple of a unit.
+  // The direction that explains every result `got` for the exact value `wanted`, in units of the
+  // last bit.
   std::optional<Direction> direction_of(const std::vector<double>& wanted,
                                         const std::vector<double>& got) const;
 
-  // `v`, in units of the last bit that stays, as an integer of them.
+  // `v`, in units of the last bit that is kept, rounded to an integer.
   static double directed(double v, Direction d);
 
   const Formats f_;
@@ -133,9 +135,9 @@ class ProbeSession {
   Inputs in_;
   UnitArithmetic unit_;
   Measurement m_;
-  std::vector<int> products_;  // of the step in which sums are looked at
-  std::vector<int> places_;    // and C, first, where it is a term of it
-  bool has_c_ = false;         // whether it is
+  std::vector<int> products_;  // of the step whose sums are observed
+  std::vector<int> places_;    // these products, after C if C is a term of the step
+  bool has_c_ = false;         // C is a term of the step
 };
 
 }  // namespace lockstep::matrix_unit

@@ -32,7 +32,7 @@ void SpecialsProbe::find_subnormal_factors() {
   }
 }
 
-// By a product that is one, or else by C, which is one as well.
+// Uses a subnormal product, or otherwise a subnormal C.
 void SpecialsProbe::find_subnormal_results() {
   const double half_least = power(f_.d.least_exponent() - 1);  // of normal numbers
   const int first = unit_.steps.front().front();
@@ -69,8 +69,8 @@ void SpecialsProbe::find_specials() {
   find_underflow();
 }
 
-// A product below half of the least result, which is not cut, beside zeros that would not hide the
-// sign.
+// A product below half of the least result, without a cut, beside zeros of a sign that does not
+// hide its own.
 void SpecialsProbe::find_underflow() {
   const int exponent = least_result() - 2;
   Dot tiny = in_.zeros();

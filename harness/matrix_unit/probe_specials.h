@@ -1,5 +1,4 @@
-// The part of the probe that looks at what is no ordinary number: subnormal ones, overflow, signs
-// of zero, NaN.
+// The part of the probe for special numbers: subnormal numbers, overflow, signs of zero, NaN.
 #pragma once
 
 #include "harness/matrix_unit/probe_session.h"
@@ -12,8 +11,8 @@ class SpecialsProbe : public ProbeSession {
 
  protected:
   void find_subnormal_factors();
-  void find_subnormal_results();  // and of C; once the steps are known
-  void find_specials();           // the rest, at the end
+  void find_subnormal_results();  // and subnormal C; call after the steps are known
+  void find_specials();           // the rest; call last
 
  private:
   void find_underflow();

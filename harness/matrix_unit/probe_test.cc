@@ -1,5 +1,4 @@
-// The probe against units of arithmetic that are made up: it finds the parameters of each, or says
-// that it did not.
+// The probe on artificial units: it finds the parameters of each, or reports that it did not.
 #include "harness/matrix_unit/probe.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +74,7 @@ MadeUp random_unit(Random& random) {
   u.steps = random_steps(random, m.formats.k);
   u.adds_c_last = random() % 4 == 0;
   u.c_rounding = one_of(random, {Direction::kNearestEven, Direction::kZero});
-  u.fraction_bits = static_cast<int>(10 + random() % 17);  // fewer than fp8 with f16 reaches
+  u.fraction_bits = static_cast<int>(10 + random() % 17);  // fewer than fp8 with f16 can show
   u.cut = one_of(random, {Direction::kZero, Direction::kZero, Direction::kNearestEven,
                           Direction::kDown, Direction::kUp});
   u.normalises_products = random() % 4 == 0;
@@ -96,7 +95,7 @@ MadeUp random_unit(Random& random) {
   return m;
 }
 
-// What was measured is what the unit has.
+// The measured parameters are those of the unit.
 void expect_true(const MadeUp& m, const Measurement& found) {
   const UnitArithmetic &is = m.unit, &u = found.unit;
   const auto measured = [&](Property p) {
@@ -142,7 +141,7 @@ constexpr NumberRange kRanges[] = {
     NumberRange::kNearOne, NumberRange::kAll,  NumberRange::kSpread, NumberRange::kCancelling,
     NumberRange::kTiny,    NumberRange::kHuge, NumberRange::kSpecial};
 
-// What was measured says what the unit gives for any input.
+// The measured parameters predict the unit's result for any input.
 void expect_explained(const MadeUp& m, const Measurement& found, Random& random, int dots) {
   for (int i = 0; i < dots; ++i) {
     const auto range = kRanges[static_cast<std::size_t>(i) % std::size(kRanges)];
@@ -166,7 +165,7 @@ TEST(Probe, WhatItMeasuresOfAnyUnitIsSo) {
   EXPECT_GT(explained, 150) << "of 250; the others hide from each other what C and the result are";
 }
 
-// Units as there may be some: nothing hides, and every parameter comes out.
+// Plausible units, for which every parameter can be measured.
 MadeUp likely_unit(Random& random) {
   MadeUp m = random_unit(random);
   m.formats.a = m.formats.b = one_of(random, {kF16, kBF16, kTF32});
@@ -204,7 +203,7 @@ TEST(Probe, EveryParameterOfALikelyUnitComesOut) {
   }
 }
 
-// Units as the literature has them.
+// Units as described in the literature.
 MadeUp published(const NumberFormat& factor, const NumberFormat& result, int k, int at_once,
                  int bits, int zero) {
   MadeUp m;
@@ -247,7 +246,7 @@ TEST(Probe, KnowsPublishedUnits) {
             "-133");
 }
 
-// fp8 on Hopper's unit of f16: steps that are no row of k, and C after them.
+// fp8 on Hopper's unit of f16: the k of a step are not consecutive, and C is added after them.
 TEST(Probe, FindsStepsOutOfOrderAndALateC) {
   MadeUp m = published(kE4M3, kF32, 32, 16, 25, -133);
   for (int i = 0; i < 32; ++i) {
@@ -278,7 +277,7 @@ TEST(Probe, KnowsAChainOfFusedMultiplyAdds) {
   EXPECT_EQ(found.findings.at(kRounding).text, "to the nearest, ties to even");
 }
 
-// What contradicts the model is said to, each by the property that it is about.
+// A result that contradicts the model is reported under the property that it concerns.
 TEST(Probe, GuessesNothing) {
   const MadeUp honest = published(kBF16, kF32, 16, 8, 24, -132);
   const auto judged = [&](Property p, const std::function<std::uint64_t(const Dot&)>& element) {
@@ -295,11 +294,11 @@ TEST(Probe, GuessesNothing) {
     change(unit);
     return element_of(unit, honest.formats, d);
   };
-  // More bits where C is a term that counts.
+  // Keeps more bits if C is not zero.
   judged(kFractionBits, [&](const Dot& d) {
     return with([&](UnitArithmetic& u) { u.fraction_bits += d.c << 1 != 0; }, d);
   });
-  // Up for some sums, down for others.
+  // Rounds some sums up, others down.
   judged(kRounding, [&](const Dot& d) {
     return with(
         [&](UnitArithmetic& u) {
@@ -307,7 +306,7 @@ TEST(Probe, GuessesNothing) {
         },
         d);
   });
-  // A step starts no later than its first product.
+  // A step begins no later than its first product.
   judged(kSteps, [&](const Dot& d) {
     return with(
         [&](UnitArithmetic& u) {

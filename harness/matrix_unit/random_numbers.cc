@@ -41,7 +41,7 @@ std::uint64_t random_number(const NumberFormat& f, NumberRange range, std::uint6
   if (range != NumberRange::kSpecial &&
       take_apart(number << f.ignored_bits, f).kind != Parts::Kind::kFinite)
     --number;
-  // Bits that are to be ignored are there.
+  // The ignored bits are random, too.
   const std::uint64_t ignored =
       random * 0x9e3779b97f4a7c15 >> 32 & ((std::uint64_t{1} << f.ignored_bits) - 1);
   return sign | number << f.ignored_bits | ignored;

@@ -1,4 +1,4 @@
-// Random numbers of a format that make matrix units differ from one another.
+// Random numbers of a format on which different matrix units differ.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace lockstep::matrix_unit {
 enum class NumberRange : std::uint8_t {
   kNearOne,
   kAll,         // any finite number
-  kSpread,      // exponents as far apart as units keep bits
-  kCancelling,  // zeros, and few magnitudes of either sign
-  kTiny,        // subnormal, and the least normal ones, with zeros
+  kSpread,      // exponents as far apart as the bits that units keep
+  kCancelling,  // zeros, and a few magnitudes with both signs
+  kTiny,        // zeros, subnormal numbers and the least normal ones
   kHuge,        // up to overflow
   kSpecial,     // infinities and NaNs among numbers near one
 };
 
-// Of 64 random bits.
+// Makes a number from 64 random bits.
 std::uint64_t random_number(const NumberFormat& format, NumberRange range, std::uint64_t random);
 
 }  // namespace lockstep::matrix_unit

@@ -8,14 +8,14 @@ namespace {
 
 constexpr int kAccumulator = -1;
 
-// after[p][r]: r was seen to come after p.
+// after[p][r]: observed that r is summed after p.
 using Relation = std::vector<std::vector<bool>>;
 
 Relation nothing(int k) {
   return Relation(static_cast<std::size_t>(k), std::vector<bool>(static_cast<std::size_t>(k)));
 }
 
-// With C as the one that cancels p.
+// The relation with C as the term that cancels p.
 Relation beside_c(int k, const Survives& survives) {
   std::vector<Triple> triples;
   for (int p = 0; p < k; ++p) {
@@ -32,9 +32,9 @@ Relation beside_c(int k, const Survives& survives) {
   return after;
 }
 
-// With other products to cancel p: what comes after both comes after p. That is all that comes
-// after p where one of the others is not later than p; a few distances from p to them do for the
-// usual orders.
+// The relation with another product q to cancel p: a term after both is after p. If q is not later
+// than p, the terms found are all that are after p. For the usual orders, a few distances from p to
+// q suffice.
 Relation beside_products(int k, bool all_pairs, const Survives& survives) {
   std::vector<Triple> triples;
   for (int distance = 1; distance < k; distance = all_pairs ? distance + 1 : 2 * distance) {
@@ -58,7 +58,7 @@ Relation beside_products(int k, bool all_pairs, const Survives& survives) {
   return after;
 }
 
-// The pairs of products after which C is looked for.
+// Whether C is summed after these pairs of products.
 std::vector<bool> c_after(int k, const Survives& survives) {
   std::vector<Triple> triples;
   for (int p = 0; p < k; ++p) {
@@ -68,12 +68,12 @@ std::vector<bool> c_after(int k, const Survives& survives) {
   return survives(triples);
 }
 
-// Classes of an order, or nothing where it is none.
+// The steps of an order, or none if the relation is no order.
 std::vector<std::vector<int>> classes_of(int k, const Relation& after) {
   const auto later = [&](int p, int r) {
     return after[static_cast<std::size_t>(p)][static_cast<std::size_t>(r)];
   };
-  std::map<int, std::vector<int>> by_rank;  // by how many come before
+  std::map<int, std::vector<int>> by_rank;  // key: the number of products before
   for (int r = 0; r < k; ++r) {
     int before = 0;
     for (int p = 0; p < k; ++p) before += p != r && later(p, r);

@@ -1,8 +1,8 @@
-// Which products are summed at once and in which order, from the one question: is a small term left
-// beside two large ones that cancel each other?
+// Finds which products are summed at once, and in which order, from one observation: whether a
+// small term survives beside two large ones that cancel.
 //
-// It is where it comes in a later step than both. In the same step it is cut, and before or between
-// them it is lost in rounding.
+// It survives in a later step than both. In the same step it is cut, and before or between them it
+// is lost in rounding.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace lockstep::matrix_unit {
 
-// Places of terms: k of a product, or -1 for C.
+// Places of terms: the k of a product, or -1 for C.
 struct Triple {
   int plus, minus, small;
 };
@@ -19,8 +19,8 @@ using Survives = std::function<std::vector<bool>(const std::vector<Triple>&)>;
 
 struct StepOrder {
   std::vector<std::vector<int>> steps;
-  bool c_last = false;  // C comes after all; else with the first step
-  std::string unclear;  // why there is none; empty when there is
+  bool c_last = false;  // C is added after all steps; otherwise in the first step
+  std::string unclear;  // why there is no order; empty: there is one
 };
 StepOrder find_step_order(int k, const Survives& survives);
 

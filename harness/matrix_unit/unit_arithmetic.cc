@@ -23,7 +23,7 @@ int width_of(UnsignedWide v) {
   return high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(v));
 }
 
-// magnitude without its lowest `drop` bits.
+// Drops the lowest `drop` bits of `magnitude`, rounding in `direction`.
 UnsignedWide drop_bits(UnsignedWide magnitude, bool negative, int drop, Direction direction) {
   if (drop <= 0) return magnitude << -drop;
   const bool far = drop > 126;
@@ -77,7 +77,7 @@ class Element {
     return f_.d.infinity() | (negative ? f_.d.sign() : 0);
   }
 
-  // The accumulator and the products of a step.
+  // Sums the accumulator and the products of a step.
   std::uint64_t sum(std::uint64_t accumulator, const Dot& dot, const std::vector<int>& step) const {
     std::vector<Term> terms;
     bool nan = false, plus_infinity = false, minus_infinity = false, all_minus = true;
@@ -123,7 +123,7 @@ class Element {
                    unit_.underflows_to_minus_zero);
   }
 
-  // magnitude * 2^scale, which is not zero, as a number of D.
+  // Rounds magnitude * 2^scale, which is not zero, to a number of D.
   std::uint64_t rounded(bool negative, UnsignedWide magnitude, int scale, int fraction_bits,
                         Direction direction, bool minus_zero) const {
     const NumberFormat& d = f_.d;
@@ -143,7 +143,7 @@ class Element {
            (significand & ((std::uint64_t{1} << d.fraction_bits) - 1));
   }
 
-  // Two numbers of D, added as IEEE 754 says.
+  // Adds two numbers of D as in IEEE 754.
   std::uint64_t plus(std::uint64_t x, std::uint64_t y) const {
     const Parts p = take_apart(x, f_.d), q = take_apart(y, f_.d);
     const bool infinite = p.kind == Parts::Kind::kInfinite || q.kind == Parts::Kind::kInfinite;
@@ -157,8 +157,8 @@ class Element {
     if (p.significand == 0 && q.significand == 0) return x & y;
     if (p.significand == 0) return y;
     if (q.significand == 0) return x;
-    // The smaller one, where it is far below, only says on which side of the larger the sum is: two
-    // bits below half of the last place do.
+    // If one number is far smaller, only its sign matters to the rounding: two bits below half of
+    // the last place represent it.
     const int largest = std::max(p.exponent, q.exponent),
               scale = largest - f_.d.fraction_bits - kExactBits / 2;
     Wide total = 0;

@@ -1,5 +1,5 @@
-// An argument of a launcher as data: its legal values and, for an array, the memory behind it
-// during a call.
+// The arguments of a launcher as data: the legal values of an integer, and the memory behind an
+// array during a call.
 #pragma once
 
 #include <algorithm>
@@ -19,21 +19,21 @@
 
 namespace lockstep {
 
-// Any integer of up to 64 bits, signed or not, and its neighbours.
+// Holds every 64-bit integer, signed or unsigned, and the values next to them.
 __extension__ using Whole = __int128;
 
-// What an integer argument may be: from `least` to `most`, both legal, in steps; or, where `only`
-// is not empty, one of those, in ascending order.
+// The legal values of an integer argument: `least`, least + step, ... up to `most`. If `only` is
+// not empty, the legal values are those of `only` instead, in ascending order.
 struct Range {
   Whole least = 0, most = 0, step = 1;
   std::vector<Whole> only = {};
-  // Where not empty: those that go with all other arguments of the case. The others are legal
-  // elsewhere; here they need neither be taken nor refused.
+  // The legal values that fit the other arguments of this case; empty: all. A launcher may accept
+  // or refuse the other legal values in this case.
   std::vector<Whole> here = {};
   bool contains(Whole value) const;
 };
 
-// An integer argument or an enumeration, in all the places that hold it.
+// An integer or enumeration argument, with every place in memory that holds it.
 struct IntegerArgument {
   struct Place {
     void* at;
@@ -43,26 +43,25 @@ struct IntegerArgument {
   Range legal;
   Whole type_least, type_most;
   std::vector<Place> places;
-  bool extends = true;  // arrays may reach further with a larger value
+  bool extends = true;  // a larger value may make arrays longer
 
-  void set(Whole value) const;  // within the type
-  // Values of its type next to the legal ones, then far from them, that a launcher must refuse; no
+  void set(Whole value) const;  // cuts `value` to the size of the type
+  // Values that a launcher must refuse: those next to the legal range, and the ends of the type. No
   // duplicates.
   std::vector<Whole> refused() const;
-  // Values that it must take: the ends of what is legal, what 31 and 32 bits no longer hold, and
-  // round values between them and the end, such as 2^40; no duplicates.
+  // Values that a launcher must accept: the ends of the legal range, values that need more than 31
+  // or 32 bits, and larger round values such as 2^40. No duplicates.
   std::vector<Whole> promised() const;
-  Whole get() const;  // of the first place
+  Whole get() const;  // reads the first place
 };
 
-// Of an array: what the launcher may touch, in elements of the device array. With a count of 0
-// there is no work for the array, and it may be null.
+// The elements of a device array that the launcher may access. If the count is 0, the launcher does
+// no work on the array, and the pointer may be null.
 struct Footprint {
-  std::int64_t count = 0;              // from where the argument points
-  std::int64_t before = 0, after = 0;  // and around that
-  std::int64_t room =
-      0;  // of an output or the host's memory: elements there are, where those are more
-  std::size_t alignment = 0;  // bytes; 0: the element type's
+  std::int64_t count = 0;              // elements from the argument's address on
+  std::int64_t before = 0, after = 0;  // elements in front of these, and behind them
+  std::int64_t room = 0;               // elements allocated, if more; for outputs and host arrays
+  std::size_t alignment = 0;           // in bytes; 0: the alignment of the element type
 };
 
 using Bytes = std::vector<std::byte>;
@@ -83,16 +82,16 @@ std::vector<T> elements_of(const Bytes& bytes) {
   return v;
 }
 
-// The array that stands behind an argument while a call lives.
+// The memory behind an array argument for the duration of a call.
 struct HeldArray {
   virtual ~HeldArray() = default;
   virtual void require_untouched(const Site& site) const = 0;
-  // Before another launch: an output holds its poison again, any other array what `other` holds,
-  // which was made for another call on as many elements. Device memory that is read is written in
-  // stream order, and nothing is waited for.
+  // Prepares another launch. Copies the contents of `other`, an array of another call with as many
+  // elements; an output stays as it is. Copies to device memory are in stream order; the host does
+  // not wait.
   virtual void take(const HeldArray& other, CUstream_st* stream) = 0;
   virtual void poison() = 0;
-  // What it holds now; waits for the device.
+  // The present contents; waits for the device.
   virtual Bytes bytes() const = 0;
   virtual bool on_host() const { return false; }
 };
@@ -101,7 +100,7 @@ template <class T>
 struct HeldDeviceArray final : HeldArray {
   HeldDeviceArray(DeviceArray<T> array, std::vector<T> first)
       : array(std::move(array)), first(std::move(first)) {}
-  // An input's bytes are looked at when the case ends.
+  // The harness checks an input's bytes when the case ends.
   void require_untouched(const Site& site) const override {
     if (role == Role::kOutput) lockstep::require_untouched(site, array);
     if (role == Role::kInOut) require_bitwise_equal(site, array, first);
@@ -119,7 +118,7 @@ struct HeldDeviceArray final : HeldArray {
 
   Role role = Role::kOutput;
   DeviceArray<T> array;
-  std::vector<T> first;  // of an array that goes in and out
+  std::vector<T> first;  // the first contents of an in-out array
 };
 
 template <class T>
@@ -132,7 +131,7 @@ struct HeldHostArray final : HeldArray {
   void take(const HeldArray& other, CUstream_st*) override {
     const std::vector<T>& from = dynamic_cast<const HeldHostArray&>(other).first;
     std::copy_n(from.begin(), std::min(from.size(), first.size()), first.begin());
-    std::ranges::copy(first, array.begin());  // where it is
+    std::ranges::copy(first, array.begin());  // keeps the address
   }
   void poison() override {}
   Bytes bytes() const override { return bytes_of(array); }
@@ -146,70 +145,68 @@ struct ArrayArgument {
   std::string name;
   Role role;
   Footprint footprint;
-  std::size_t element_bytes = 1, element_type = 0;  // the type: typeid's hash
-  void* place;                                      // the pointer
-  // Makes the array for a legal case, and where the argument then points.
+  std::size_t element_bytes = 1, element_type = 0;  // the type's hash_code()
+  void* place;                                      // where the pointer is stored
+  // Makes the array for a legal case. Returns it with the address for the argument.
   std::function<std::pair<std::shared_ptr<detail::HeldArray>, const void*>()> make;
   std::shared_ptr<detail::HeldArray> held;
 
   std::uintptr_t get() const;
   void set(std::uintptr_t address) const;
-  std::uintptr_t begin() const;  // of the bytes that the launcher may touch
+  std::uintptr_t begin() const;  // the bytes that the launcher may access
   std::uintptr_t end() const;
 };
 
-// A piece of an array whose launcher gets another stride or offset than the case has. Elements
-// [first, first + count) of the case's array start at element `to`, counted from where the argument
-// points.
+// A part of an array after a stride or an offset has changed. Elements [first, first + count) of
+// the case's array then start at element `to`, counted from the argument's address.
 struct Piece {
   std::int64_t first = 0, count = 0, to = 0;
 };
 
-// How far an array reaches is an argument's to say: a stride between its rows, an offset.
+// An argument that decides where the parts of an array lie, such as a row stride or an offset.
 struct Spread {
-  std::string array, name;  // of the array, and of what is exchanged: "a.stride"
-  Range legal;              // that goes with the case
-  // Gives the arguments this value, and returns where all that the launcher may touch then lies. No
-  // piece overlaps another.
+  std::string array, name;  // the array, and the changed argument: "a.stride"
+  Range legal;              // values that fit the other arguments of the case
+  // Sets the argument to `value`. Returns the new places of all elements that the launcher may
+  // access. The pieces must not overlap.
   std::function<std::vector<Piece>(std::int64_t value)> place;
 };
 
-// An array that is longer where an integer argument is: `each` elements for one of what the integer
-// counts, in `rows` rows that begin `stride` elements apart. A longer row is followed by as much
-// that belongs to nobody as the case's.
+// An array that grows with an integer argument: `each` elements for each unit of the integer, in
+// `rows` rows, `stride` elements apart. A longer row keeps the gap that follows the case's row.
 struct Line {
   std::string array;
   std::int64_t each = 1, rows = 1, stride = 0;
 };
 
-// An integer that gives the length of a call; each block of the grid processes `block` of it. If it
-// grows by a multiple of `period`, with the same contents at the end, the last block does the same
-// work as before.
+// An integer that sets the length of a call. Each block of the grid processes `block` units of it.
+// If it grows by a multiple of `period` and the end of the data is the same, the last block does
+// the same work.
 struct Lengthening {
   std::string integer;
   std::int64_t block = 1, period = 1;
   Whole most = 0;
   std::vector<Line> lines;
-  std::function<void(std::int64_t value)> also;  // sets what follows from it, such as strides
+  std::function<void(std::int64_t value)> also;  // sets dependent arguments, such as strides
 };
 
-// An argument that no result depends on, and the values it is given; none: those that the contract
-// promises.
+// An argument that does not affect the results, with the values to try. Empty: the values of
+// IntegerArgument::promised().
 struct Immaterial {
   std::string integer;
   std::vector<Whole> values;
 };
 
-// Memory of the host that a launcher fills in with what it did, where the caller gives any.
+// Optional host memory in which a launcher reports its work.
 struct Report {
   std::string name;
-  // Gives the launcher such memory, filled with the byte `junk`.
+  // Passes such memory to the launcher, filled with the byte `junk`.
   std::function<void(unsigned char junk)> hand_over;
-  std::function<std::string()> text;  // of what it holds now
+  std::function<std::string()> text;  // the present contents as text
 };
 
-// A variable of the device that a launcher reads or writes besides its arrays, as the host gets at
-// it. `contents` is what it holds before the launch of a legal case.
+// A device variable that a launcher reads or writes besides its arrays, with the host's access to
+// it. `contents` returns its value before the launch of a legal case.
 struct Variable {
   std::string name;
   std::function<Bytes()> contents, read;

@@ -21,7 +21,7 @@ struct RunningCase {
   double budget = 0;
   std::uint64_t digest = 0;
 };
-RunningCase* running_case = nullptr;  // cases run one at a time, on the thread of the test
+RunningCase* running_case = nullptr;  // cases run one at a time, on the test's thread
 
 RunningCase& running() {
   if (!running_case)
@@ -34,9 +34,8 @@ std::string describe(cudaError_t error) {
   return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
 }
 
-// Runs the body and turns each way of leaving it into the outcome's fields. gtest's own assertions
-// are kept from gtest (they would mark the whole test as failed, and RapidCheck would neither see
-// nor shrink them) and become failures of the case.
+// Runs the body, and records in the outcome how it ended. Failures of gtest's own assertions become
+// failures of the case: gtest would mark the whole test as failed, and RapidCheck could not shrink.
 void run_body(const std::function<void()>& body, CaseOutcome& outcome) {
   testing::TestPartResultArray expectations;
   {
@@ -75,7 +74,7 @@ void run_body(const std::function<void()>& body, CaseOutcome& outcome) {
   }
 }
 
-// Puts a root cause before what was known so far, which stays in the message.
+// Makes `cause` the failure. The message keeps the text of the previous failure.
 void override_failure(CaseOutcome& outcome, Failure cause) {
   if (outcome.failure.reason != Reason::kNone && outcome.failure.message != cause.message) {
     cause.message += "\nalso (" + outcome.failure.label() + "): " + outcome.failure.message;
@@ -103,13 +102,13 @@ void judge_device(CaseOutcome& outcome) {
                                    describe(error)});
   }
   if (finished == cudaSuccess) {
-    // What was found on another device than the current one is an error there.
+    // A finding on a device other than the current one is an error on that device.
     if (!findings.empty() && extension().clear_error && device_count() > 1)
       extension().clear_error();
     cudaGetLastError();
     return;
   }
-  // A sticky error. The simulator can clear it and shrinking goes on; hardware needs a new process.
+  // A sticky error. The simulator can clear it, and shrinking continues; a GPU needs a new process.
   if (extension().clear_error && extension().clear_error() == 0) {
     cudaGetLastError();
     if (cudaDeviceSynchronize() == cudaSuccess) return;
@@ -117,8 +116,7 @@ void judge_device(CaseOutcome& outcome) {
   outcome.device_lost = describe(finished);
 }
 
-// Barriers that threads skip by ending are errors in a suite, unless somebody has chosen the
-// checks.
+// Makes a barrier that a thread skips by exiting an error, unless the user has selected checks.
 void choose_checks() {
   constexpr std::uint32_t kStrictBarriers = 32;  // simulator/extension.h
   const char* const chosen = std::getenv("LOCKSTEP_CHECKS");
@@ -147,13 +145,14 @@ CaseOutcome run_case(const std::function<void()>& body) {
     Failure changed;
     for (const auto& buffer : state.buffers) {
       std::optional<Failure> failure = buffer->check();
-      // A guard outranks an input: the write that left one buffer may well have landed in another.
+      // A changed guard outranks a changed input: a write past one buffer may have changed the
+      // other.
       if (failure && (changed.reason == Reason::kNone || (failure->reason == Reason::kGuard &&
                                                           changed.reason == Reason::kInputChanged)))
         changed = *failure;
     }
-    // Reading the buffers back may show a value that nobody wrote; it belongs to this case, not to
-    // the next.
+    // Reading a buffer back may report an unwritten value. It belongs to this case, not to the
+    // next.
     if (const auto late = take_findings();
         !late.empty() && outcome.failure.reason != Reason::kFinding) {
       override_failure(outcome, {Reason::kFinding, late[0].kind, late[0].text});
@@ -172,7 +171,7 @@ CaseOutcome run_case(const std::function<void()>& body) {
   outcome.budget = state.budget;
   if (simulator_steers() == steers) outcome.digest = state.digest;
   if (outcome.failure.reason != Reason::kNone) {
-    // A broken case is a failure even where it went on to say that it could not run.
+    // A case with a failure is a failure, even if it later reported that it could not run.
     outcome.not_run.reset();
     outcome.not_applicable.reset();
   }

@@ -1,9 +1,9 @@
 // One running case: its device buffers, its largest budget, and the reason of its failure.
 //
-// run_case() is the one place where a body runs under the contract. However the body ends, every
-// buffer is checked and released, and the device is synchronised. Of several reasons the root cause
-// is kept, in this order: a finding of the simulator, a CUDA error, changed guards, changed inputs,
-// then a failed assertion of the body.
+// run_case() alone runs a body under the memory contract. However the body ends, run_case() checks
+// and releases every buffer and synchronises with the device. If there are several reasons for a
+// failure, it keeps the first of this list: a finding of the simulator, a CUDA error, changed
+// guards, changed inputs, a failed assertion of the body.
 #pragma once
 
 #include <cstddef>
@@ -18,23 +18,23 @@
 
 namespace lockstep {
 
-// What a device buffer answers when its case ends. Implementations are in device_array.cc.
+// A device buffer of a case, which is checked when the case ends. Implemented in device_array.cc.
 class Buffer {
  public:
   virtual ~Buffer() = default;  // releases the memory
-  // Reads guards (and an input's bytes) back; nothing when all are as they were.
+  // Reads back the guards and, for an input, its bytes. Returns a failure if any byte has changed.
   virtual std::optional<Failure> check() = 0;
 };
 
 struct CaseOutcome {
   Failure failure;    // kNone: the case held
-  double budget = 0;  // largest error/bound
-  // Of all that was fetched from the device, in order. 0: nothing was, or the simulated GPU gives
-  // other bytes than silicon by design (SampledBlocks, run_between_calls).
+  double budget = 0;  // the largest error/bound
+  // The digest of all data fetched from the device, in order. 0 if nothing was fetched, or if the
+  // simulated GPU differs from silicon by design (simulator_steers(), harness/device/device.h).
   std::uint64_t digest = 0;
-  std::optional<std::string> not_run;  // out of memory and the like; red
+  std::optional<std::string> not_run;  // why, such as out of memory; red
   std::optional<std::string>
-      not_applicable;       // the clause that the device does not meet, and its value
+      not_applicable;       // the clause that the device does not meet, with the device's value
   std::string device_lost;  // the sticky error that only a new process clears; empty: none
   bool held() const { return failure.reason == Reason::kNone && !not_run && !not_applicable; }
 };
@@ -42,12 +42,11 @@ struct CaseOutcome {
 // Runs `body` as one case. Not reentrant: a case within a case throws std::logic_error.
 CaseOutcome run_case(const std::function<void()>& body);
 
-// For the harness's own parts, inside a running case; each throws std::logic_error when none runs.
+// For the harness itself, inside a running case; outside, each throws std::logic_error.
 void own_buffer(std::shared_ptr<Buffer> buffer);
 void note_budget(double budget);
-// Bytes that came from the device: outputs, as they are.
+// Adds bytes fetched from the device to the digest.
 void note_output(const void* bytes, std::size_t count);
-// Whether a case is running.
 bool case_is_running();
 
 // Thrown by the assertions; run_case catches them. Do not catch them in a property.
@@ -61,9 +60,9 @@ struct CaseNotApplicable {
   std::string clause;
 };
 
-// Ends the running case as failed; RapidCheck sees it and shrinks.
+// Ends the running case as failed; RapidCheck then shrinks it.
 [[noreturn]] void fail_case(Failure failure);
-// Ends the current property as NOT_RUN (red): memory did not suffice and the like.
+// Ends the current property as NOT_RUN (red), for example without enough memory.
 [[noreturn]] void not_run(std::string why);
 
 }  // namespace lockstep

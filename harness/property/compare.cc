@@ -36,7 +36,7 @@ bool same_bits(const T& a, const T& b) {
          std::bit_cast<std::array<unsigned char, sizeof(T)>>(b);
 }
 
-// From here on, magnitudes round to infinity in T: the greatest finite value and half its ulp.
+// Magnitudes from here on round to infinity in T: the greatest finite value plus half its ulp.
 template <class T>
 double overflow_threshold() {
   if constexpr (std::is_same_v<T, float>) return 0x1.ffffffp127;
@@ -90,8 +90,8 @@ Judgement judge(T actual, double expected, double bound) {
   return {error <= bound, error / bound};
 }
 
-// Judges a block the quick way: true when every element is ordinary (finite, bound above 0) and
-// within its bound; then `worst` is the largest ratio.
+// Checks a block on the fast path. True if every element is ordinary (finite, bound above 0) and
+// within its bound; `worst` is then the largest ratio.
 template <class T>
 bool all_ordinary(const T* actual, const double* expected, const double* bound, std::size_t n,
                   double& worst) {
@@ -169,7 +169,7 @@ Comparison compare_within_bound(std::span<const T> actual, std::span<const doubl
       const bool nan = j.good && std::isnan(expected[i]);
       if (nan && poison_is_proof && poisoned && poisoned(i)) j.good = false;
       if (!j.good) {
-        // Text only for what will be listed: a case may have a million bad elements.
+        // Formats only listed elements: a case may have a million bad ones.
         const bool listed = c.first_bad.size() < kListed;
         add_bad(c, i,
                 {as_double(actual[i]), expected[i], bound[i], listed ? text_of(actual[i]) : "", "",
@@ -242,8 +242,8 @@ void detail::conclude(const Comparison& c, const Site& site, const WhereIs& wher
                       bool poison_is_proof) {
   note_budget(c.budget);
   if (c.matches) return;
-  // Poison that a kernel may compute by chance (zeros) proves nothing: that is a mismatch, with the
-  // remark about poison in its text.
+  // Poison that a kernel may compute by chance, such as zeros, proves nothing. That is a mismatch,
+  // and its text mentions the poison.
   const bool unwritten = poison_is_proof && c.unwritten > 0 && c.unwritten == c.bad;
   fail_at(site, unwritten ? Reason::kUnwritten : Reason::kMismatch, c.report(where));
 }

@@ -1,13 +1,17 @@
 // Comparison with a reference, and the assertions of a property's body.
 //
-// There is no epsilon: a reference gives value and bound of every element, and the verdict is
+// There is no epsilon: a reference returns a value and a bound for each element, and the verdict is
 // error/bound.
-// NaN matches NaN only, and infinities match by sign. If the bound is 0, the result must be
-// bit-equal to the reference rounded to the element type, the sign of zero included. An infinite
-// result also matches a finite value whose bound reaches numbers that round to that infinity in the
-// element type. A bound that is negative or NaN matches nothing. The first bad elements are listed
-// with index, actual, expected, bound, error/bound and, where the case maps elements to threads,
-// with block, warp and thread.
+//
+// - NaN matches only NaN. An infinity matches an infinity of its sign.
+// - If the bound is 0, the result must have the bits of the reference rounded to the element type.
+//   The sign of zero counts.
+// - An infinite result also matches a finite reference if, within the bound, some number rounds to
+//   that infinity in the element type.
+// - A bound that is negative or NaN matches nothing.
+//
+// A report lists the first bad elements with index, actual, expected, bound and error/bound. If the
+// case maps elements to threads, it also names block, warp and thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -32,7 +36,7 @@ namespace lockstep {
 // Which thread wrote element i, for messages.
 struct Origin {
   std::uint64_t block = 0;
-  std::uint32_t thread = 0;  // linear in its block
+  std::uint32_t thread = 0;  // linear index in the block
 };
 using WhereIs = std::function<Origin(std::size_t index)>;
 
@@ -43,11 +47,11 @@ inline WhereIs one_thread_per_element(std::uint32_t block_size) {
   };
 }
 
-// Of max_blocks: as many blocks as there are tiles.
+// A value for max_blocks: the grid has one block for each tile.
 inline constexpr int kUnlimited = 0x7fffffff;
 
-// The same where each of at most `max_blocks` blocks strides over n elements in tiles of items *
-// block_size, in which thread t has the elements t, t + block_size, ...
+// The mapping for a grid of at most `max_blocks` blocks that strides over n elements in tiles of
+// items * block_size. In a tile, thread t has the elements t, t + block_size, ...
 inline WhereIs tiles_of_blocks(std::int64_t n, int block_size, int max_blocks, int items = 1) {
   const std::uint64_t block = block_size, tile = block * items,
                       tiles = n <= 0 ? 1 : (n - 1) / tile + 1,
@@ -60,28 +64,27 @@ inline WhereIs tiles_of_blocks(std::int64_t n, int block_size, int max_blocks, i
 struct Comparison {
   bool matches = true;
   std::size_t compared = 0, bad = 0;
-  std::size_t unwritten = 0;  // of the bad ones, those that still hold the output's poison
-  std::size_t nans = 0;       // elements where NaN met NaN
-  double budget = 0;          // max error/bound over the elements that match; what passes has <= 1
-  std::size_t worst_index = 0;         // where that was
-  std::string size_mismatch;           // a sentence when the sizes differ; then nothing is compared
+  std::size_t unwritten = 0;    // bad elements that still hold the output's poison
+  std::size_t nans = 0;         // elements with NaN in both
+  double budget = 0;            // the largest error/bound of the elements that match; at most 1
+  std::size_t worst_index = 0;  // the element with that budget
+  std::string size_mismatch;    // a sentence if the sizes differ; nothing is compared then
   std::vector<std::size_t> first_bad;  // up to 8
   struct Element {
     double actual, expected, bound;
     std::string actual_text, expected_text;
     bool unwritten;
   };
-  std::vector<Element> elements;  // details of first_bad, same order
+  std::vector<Element> elements;  // details of first_bad, in its order
   std::string report(const WhereIs& where = {}) const;
 };
 
-// Whether element `index` still holds its poison; empty: unknown.
+// Whether element `index` still holds its poison. Empty: unknown.
 using IsPoison = std::function<bool(std::size_t index)>;
 
-// Pure comparison on host data: the part with must-accept and must-reject sets of its own. For the
-// element types of values.h. `poisoned` marks bad elements as unwritten. `poison_is_proof` says
-// that the poison is a NaN that no kernel computes: then an element that holds it is bad even where
-// the reference expects a NaN.
+// Compares host data. Supports the element types of values.h. `poisoned` marks bad elements as
+// unwritten. `poison_is_proof`: the poison is a NaN that no kernel computes, so an element that
+// holds it is bad even if the reference expects a NaN.
 template <class T>
 Comparison compare_within_bound(std::span<const T> actual, std::span<const double> expected,
                                 std::span<const double> bound, const IsPoison& poisoned = {},
@@ -90,7 +93,7 @@ template <class T>
 Comparison compare_bitwise(std::span<const T> actual, std::span<const T> expected,
                            const IsPoison& poisoned = {});
 
-// Where an assertion stands.
+// The source position of an assertion.
 struct Site {
   const char* file;
   int line;
@@ -105,12 +108,12 @@ std::span<const T> as_span(const Range& range) {
   return {range.data(), static_cast<std::size_t>(range.size())};
 }
 
-// Ends the case unless the comparison matches; keeps the budget.
+// Fails the case unless the comparison matches; records the budget.
 void conclude(const Comparison& c, const Site& site, const WhereIs& where, bool poison_is_proof);
 [[noreturn]] void fail_at(const Site& site, Reason reason, const std::string& message);
 void require_cuda(const Site& site, int error, const std::string& message = "");  // a cudaError_t
 
-// What a CUDA call answers, or a launcher: anything with members `error` and `message`.
+// The result of a CUDA call or of a launcher: a type with members `error` and `message`.
 template <class Status>
 void require_success(const Site& site, const Status& status) {
   if constexpr (requires { status.error, status.message; }) {
@@ -133,7 +136,7 @@ void require_within_bound(const Site& site, const DeviceArray<T>& array, const R
   detail::conclude(c, site, where, array.poison_is_proof());
 }
 
-// The same for a result that is already on the host.
+// As above, for a result that is already on the host.
 template <class T, class Reference>
 void require_within_bound(const Site& site, const std::vector<T>& actual,
                           const Reference& reference, const WhereIs& where = {}) {
@@ -157,9 +160,9 @@ void require_bitwise_equal(const Site& site, const std::vector<T>& actual, const
   detail::conclude(compare_bitwise<T>(actual, detail::as_span<T>(expected)), site, where, false);
 }
 
-// Runs `run` (which returns a vector of elements) under the current schedule and under `schedules`
-// others on the simulator, or that many more times on silicon; every result must have the bits of
-// the first.
+// Runs `run`, which returns a vector of elements, under the current schedule and then under
+// `schedules` others. On silicon it repeats `run` as often. Every result must equal the first bit
+// for bit.
 template <class Run>
 void require_deterministic(const Site& site, int schedules, Run&& run) {
   const auto first = run();

@@ -8,18 +8,17 @@
 namespace lockstep {
 namespace {
 
-// Far from each other, and from whatever is allocated: arrays that are put there are never
-// accessed.
+// The lowest address used for arrays that must lie far apart. No such array is ever accessed.
 constexpr std::uintptr_t kLow = 1 << 12;
 
-// An array without elements too: it may get some.
+// Moves arrays without elements too: a mistake or promise may give them some.
 void move_to(const ArrayArgument& a, std::uintptr_t begin) { a.set(begin + (a.get() - a.begin())); }
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-// Where each of `arrays` arrays goes so that those of every pair are far apart: as few parts of the
-// address space, all of one size, as an array after the other finds free of its partners. Two,
-// where every array is first in its pairs or second in all of them.
+// Returns an address for each of `arrays` arrays, so that the two arrays of every pair are far
+// apart. The address space is split into parts of one size, as few as a greedy assignment needs.
+// Two parts suffice if every array is always first or always second in its pairs.
 std::vector<std::uintptr_t> far_apart(std::size_t arrays, const Pairs& pairs) {
   const auto is_second = [&](std::size_t a) {
     return std::ranges::find(pairs, a, &Pairs::value_type::second) != pairs.end();
@@ -42,15 +41,14 @@ std::vector<std::uintptr_t> far_apart(std::size_t arrays, const Pairs& pairs) {
     }
     parts = std::max(parts, part[a] + 1);
   }
-  // The largest multiple of a page that is not beyond the parts' share of 2^64 bytes; for two of
-  // them 2^63.
+  // The parts' share of 2^64 bytes, rounded down to whole pages; for two parts 2^63.
   const std::uintptr_t size = (~std::uintptr_t{0} / parts + 1) & ~(kLow - 1);
   std::vector<std::uintptr_t> places;
   for (const std::size_t p : part) places.push_back(kLow + p * size);
   return places;
 }
 
-// Of a 64-bit integer, signed or not.
+// A 64-bit integer, signed or unsigned, as text.
 std::string text(Whole value) {
   const auto magnitude = static_cast<std::uint64_t>(value < 0 ? -value : value);
   return (value < 0 ? "-" : "") + std::to_string(magnitude);
@@ -64,7 +62,7 @@ bool Range::contains(Whole value) const {
 }
 
 void IntegerArgument::set(Whole value) const {
-  // The low bytes come first in memory, on every machine that CUDA runs on.
+  // The low bytes are first in memory on every machine that CUDA supports.
   for (const Place& place : places) std::memcpy(place.at, &value, place.bytes);
 }
 
@@ -88,7 +86,7 @@ std::vector<Whole> IntegerArgument::refused() const {
 }
 
 Whole IntegerArgument::get() const {
-  // Read as the type has it: an unsigned one's least value is 0.
+  // Sign-extends if the type is signed: the least value of an unsigned type is 0.
   std::uint64_t word = 0;
   std::memcpy(&word, places[0].at, places[0].bytes);
   const std::size_t unused = 64 - 8 * places[0].bytes;
@@ -101,8 +99,7 @@ std::vector<Whole> IntegerArgument::promised() const {
   if (candidates.empty()) {
     const Whole last = legal.least + (legal.most - legal.least) / legal.step * legal.step;
     candidates = {legal.least, last, kBit << 31, kBit << 32, (kBit << 32) + legal.least};
-    // Whole pieces of 16 bytes, as what copies them wants, and multiples of what the argument
-    // counts.
+    // Multiples of 16 bytes, which wide copies require, and multiples of the step.
     for (const int bits : {33, 34, 36, 40, 44, 48, 56, 60})
       candidates.push_back(legal.least + (kBit << bits) / legal.step * legal.step);
     for (const int bits : {33, 34, 36, 40, 44, 48, 56, 60}) candidates.push_back(kBit << bits);
@@ -199,9 +196,9 @@ void Contract::require_untouched(const Site& site) const {
   }
 }
 
-// The smallest overlaps at either end that the alignment of the array that moves allows: of arrays
-// of one type, an element. Every value of every argument that is legal but for the mistake stays as
-// it is, so that nothing else explains the refusal.
+// An overlap is the smallest at either end that the alignment of the moved array allows: one
+// element for arrays of one type. All other arguments stay legal, so that only the mistake explains
+// the refusal.
 std::vector<Contract::Change> Contract::all_mistakes() const {
   std::vector<Change> all;
   for (const IntegerArgument& argument : integers_) {
@@ -224,7 +221,8 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
     const std::uintptr_t mask = ~(std::uintptr_t{moved.footprint.alignment} - 1);
     const auto at = [&still, &moved, mask] { moved.set(still.get() & mask); };
     all.push_back({moved.name + ":at_" + still.name, at});
-    // Sizes in bytes that are 0 in 32 bits: an array that seems to have no bytes overlaps nothing.
+    // Sizes in bytes that wrap to 0 in 32 bits: a launcher may take the array for empty, which
+    // overlaps nothing.
     for (const IntegerArgument& argument : integers_) {
       for (const Whole value : {Whole{1} << 30, Whole{1} << 32}) {
         if (value > argument.type_most || !argument.legal.contains(value) ||
@@ -241,7 +239,7 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
                      moved.set((still.begin() + 1 - (moved.end() - moved.get()) + ~mask) & mask);
                    }});
   }
-  // Two factors whose product seems small in 32 or 64 bits.
+  // Two factors whose product wraps to a small number in 32 or 64 bits.
   constexpr Whole kBit = 1;
   constexpr std::pair<Whole, Whole> kFactors[] = {{kBit << 16, kBit << 16},
                                                   {kBit << 31, 2},
@@ -261,7 +259,8 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
       }
     }
   }
-  // Nothing else explains a refusal: what is longer has the room for it.
+  // The arrays move far apart first: a longer array then overlaps no other, and only the product
+  // explains the refusal.
   for (const Product& product : products_) {
     for (const Factors& factors : last_factors(product)) {
       if (factors.product > product.most)
@@ -278,8 +277,8 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
   return all;
 }
 
-// Arrays that must be apart go where each has its part of the address space. Where two parts do, an
-// array of the largest size that can be promised fills just that.
+// Arrays that must be apart move to separate parts of the address space. With two parts, an array
+// of the largest size that can be promised just fills its part.
 void Contract::move_far_apart() const {
   const std::vector<std::uintptr_t> places = far_apart(arrays_.size(), apart_);
   for (const auto& [one, other] : apart_) {
@@ -290,8 +289,8 @@ void Contract::move_far_apart() const {
 
 std::vector<Contract::Change> Contract::all_promises() const {
   std::vector<Change> all;
-  // Where an array is put beside one that it must be apart from, others that it must be apart from
-  // may lie.
+  // An array moves beside another one. Any third array that it must not overlap moves out of the
+  // way.
   const auto clear_way_for = [this](std::size_t array, std::size_t beside) {
     const std::vector<std::uintptr_t> places = far_apart(arrays_.size(), apart_);
     for (const auto& [one, other] : apart_) {
@@ -302,7 +301,7 @@ std::vector<Contract::Change> Contract::all_promises() const {
   for (const IntegerArgument& argument : integers_) {
     for (const Whole value : argument.promised()) {
       all.push_back({argument.name + ":" + text(value), [this, &argument, value] {
-                       // What is larger needs more room than the arrays of the case have.
+                       // A larger value needs more room than the case's arrays have.
                        if (argument.extends && value > argument.get()) move_far_apart();
                        argument.set(value);
                      }});
@@ -392,7 +391,7 @@ void detail::require_refusals(const BoundCall& call, const std::vector<std::stri
         operations_of([&] { answer = call.launch(nullptr); });
     restore();
     require_refused(site, answer);
-    // Who refused? CUDA has an error of the same name.
+    // CUDA itself returns the same error code: check that the launcher refused.
     if (!operations.empty()) {
       fail_at(site, Reason::kLaw,
               fmt::format("must be refused before any operation on the device, but {}{} came first",

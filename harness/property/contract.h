@@ -1,7 +1,7 @@
 // A launcher's contract as data: the range of each argument, the shape of each array, and the pairs
-// of arrays that may not overlap.
+// of arrays that must not overlap.
 //
-// A family states it once, for the arguments of one case:
+// A family writes one function that states the contract for the arguments of a case:
 //
 //   Call<Stencil> stencil_call(const StencilCase& c) {
 //     Call<Stencil> call("stencil_1d");
@@ -15,12 +15,13 @@
 //     return call;
 //   }
 //
-// From it follow the launch of a legal case, run(), and every mistake that the launcher must
-// refuse: mistakes() names them ("block:1025", "x:null", "y:misaligned_by_2", "y:begins_in_x"),
-// make() makes one. Refused<stencil_call, Case> is a case for all of them.
+// The contract determines the launch of a legal case, run(), and every mistake that the launcher
+// must refuse. mistakes() returns their names ("block:1025", "x:null", "y:misaligned_by_2",
+// "y:begins_in_x"), and make() makes one of them. Refused<stencil_call, Case> is a case type for
+// all of them.
 //
-// It repeats the launcher's header and does not use the launcher's own checks: each tests the
-// other.
+// The contract repeats the launcher's header and does not use the launcher's checks, so that each
+// tests the other.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -53,7 +54,7 @@ class Contract {
  public:
   explicit Contract(std::string launcher) : launcher_(std::move(launcher)) {}
 
-  // ---- What a family says.
+  // ---- A family states its contract with these functions.
 
   template <std::integral T, std::same_as<T>... More>
   void integer(std::string name, Range legal, T& at, More&... more) {
@@ -63,7 +64,7 @@ class Contract {
                          std::numeric_limits<T>::max(),
                          {{&at, sizeof at}, {&more, sizeof more}...}});
   }
-  // An enumeration without gaps, from 0 to `last`.
+  // An enumeration with the values 0 to `last`, without gaps.
   template <class E>
   requires std::is_enum_v<E>
   void choice(std::string name, E last, E& at) {
@@ -71,8 +72,8 @@ class Contract {
     integer(std::move(name), {0, static_cast<T>(last)}, reinterpret_cast<T&>(at));
   }
 
-  // Arrays, in device memory under the memory contract. `contents` gives a vector of the elements,
-  // those before and after the footprint's count among them, and is asked when the array is made.
+  // Arrays in device memory under the memory contract. `contents` returns a vector of the elements,
+  // with those before and after the footprint's count. It is called when the array is made.
   template <class P, class Contents>
   void input(std::string name, P*& at, Footprint footprint, const Layout& layout,
              Contents contents) {
@@ -94,8 +95,8 @@ class Contract {
       return std::pair<std::shared_ptr<detail::HeldArray>, const void*>(std::move(made), data);
     });
   }
-  // The host's memory: as many elements as the footprint has room for, the first of them what
-  // `contents` gives.
+  // An array in host memory with the footprint's room in elements. `contents` returns the first of
+  // them.
   template <class T, class Contents>
   void host(std::string name, T*& at, Footprint footprint, Contents contents) {
     using Element = std::remove_const_t<T>;
@@ -109,28 +110,28 @@ class Contract {
     });
   }
 
-  // The two arrays may not share a byte.
+  // The two arrays must not share a byte.
   void apart(std::string_view one, std::string_view other);
-  // The product of these integers, all above 0, is at most `most`: two of them alone, where the
-  // others are 1, must be taken up to that, and must not be taken for less. Each by itself is at
-  // most what stands for it in `each`, if anything does.
+  // The product of these integers, each at least 1, must be at most `most`. The launcher must
+  // accept every two of them with a product up to `most`, and refuse a larger product, while the
+  // others are 1. `each` holds the largest value of each integer; default: `most`.
   void product(std::vector<std::string> names, Whole most, std::vector<Whole> each = {});
-  // What several arguments make together, such as a sum, and the most that this may be. `set` gives
-  // the arguments a value of it, with which nothing else is wrong.
+  // A quantity that depends on several arguments, such as a sum, and its largest legal value. `set`
+  // gives the arguments a value of the quantity, and makes no other mistake.
   void together(std::string name, Whole most, std::function<void(std::int64_t)> set) {
     together_.push_back({std::move(name), most, std::move(set)});
   }
-  // No array reaches further with this integer, of however large a value: they stay where they are.
+  // No array becomes longer with a larger value of this integer, so the arrays keep their places.
   void reaches_no_further(std::string_view name) {
     integers_[&integer_named(name) - integers_.data()].extends = false;
   }
-  // The array's pieces lie as far apart, or as far from where it begins, as an argument says, of
-  // which each value in `legal` goes with the case. `place` gives the arguments one, and returns
-  // where the pieces then lie. The array's footprint has nothing around it.
+  // An argument decides where the pieces of the array lie: the distance between them, or from the
+  // array's begin. Each value in `legal` fits the case. `place` sets the argument and returns the
+  // new places of the pieces. The array's footprint has no elements before or after.
   void spread(std::string_view array, std::string name, Range legal,
               std::function<std::vector<Piece>(std::int64_t)> place);
-  // Rows of `columns` elements that begin `stride` apart, an integer that counts `unit` bytes; 0:
-  // elements.
+  // An array of rows of `columns` elements. The argument `stride` is the distance of two rows in
+  // units of `unit` bytes; 0: in elements.
   template <std::integral T>
   void rows(std::string_view array, std::int64_t rows, std::int64_t columns, std::string name,
             Range legal, T& stride, std::int64_t unit = 0) {
@@ -148,22 +149,23 @@ class Contract {
              return pieces;
            });
   }
-  // Results do not depend on this integer: with each value that goes with the case, also one far
-  // from its own, or with each of `values`, a launch gives what it gives with the case's.
+  // Results do not depend on this integer. With each of `values`, a launch has the same results as
+  // with the value of the case. Empty: each value that fits the case, including values far from the
+  // case's own.
   void immaterial(std::string_view name, std::vector<Whole> values = {}) {
     immaterial_.push_back({integer_named(name).name, std::move(values)});
   }
-  // Where this integer is larger, to at most `most`, these arrays are longer and the grid is: a
-  // block for each `block` of what it counts. Both ends of the arrays hold what the case's do; the
-  // first and the last block leave there what they leave in the case, if the integer is larger by a
-  // multiple of `period` (0: of `block`). `also` sets what else follows from the value.
+  // A larger value of this integer, up to `most`, makes these arrays longer and the grid larger:
+  // one block for each `block` units. Both ends of a longer array hold the contents of the case's
+  // ends. The first and the last block must then produce the case's results there, if the increase
+  // is a multiple of `period` (0: of `block`). `also` sets the arguments that depend on the value.
   void lengthens(std::string_view name, std::int64_t block, Whole most, std::vector<Line> lines,
                  std::function<void(std::int64_t)> also = {}, std::int64_t period = 0) {
     lengthenings_.push_back({integer_named(name).name, block, period == 0 ? block : period, most,
                              std::move(lines), std::move(also)});
   }
-  // The launcher fills this in whenever it answers success, whatever there is to do. `text` names
-  // all of its members.
+  // A report that the launcher writes whenever it succeeds, even without work. `text` must name all
+  // members of T.
   template <class T>
   void reports(std::string name, T*& at, std::function<std::string(const T&)> text) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -175,25 +177,25 @@ class Contract {
                         },
                         [memory, text = std::move(text)] { return text(*memory); }});
   }
-  // Anything else that must be refused; `make` changes the arguments.
+  // Any other mistake that the launcher must refuse. `make` changes the arguments.
   void mistake(std::string name, std::function<void()> make) {
     named_.push_back({std::move(name), std::move(make)});
   }
-  // Anything else that must be taken: several arguments at once, such as sizes whose product 32
-  // bits do not hold.
+  // Any other arguments that the launcher must accept: several at once, such as sizes whose product
+  // exceeds 32 bits.
   void promise(std::string name, std::function<void()> make) {
     promised_.push_back({std::move(name), std::move(make)});
   }
-  // Of each kernel that the launcher launches, as far as the header promises it: the threads of a
-  // block, where not 0, and how many blocks the grid has. Blocks that come in clusters may be more,
+  // The header's promises about the grid of each kernel that the launcher launches: the threads of
+  // a block, if not 0, and the number of blocks. With clusters, the number of blocks may be rounded
   // up to whole clusters.
   struct Grid {
     std::int64_t threads = 0;
     std::int64_t least_blocks = 1, most_blocks = std::numeric_limits<std::int64_t>::max();
   };
   void grid(const Grid& grid) { grid_ = grid; }
-  // Each of these values of an enumeration (none: each legal one) launches a kernel of its own,
-  // though results may be the same.
+  // Each of these values of an enumeration launches a different kernel, though results may be
+  // equal. Empty: each legal value.
   void own_kernels(std::string_view name, std::vector<Whole> values = {}) {
     const IntegerArgument& argument = integer_named(name);
     if (values.empty()) {
@@ -201,20 +203,20 @@ class Contract {
     }
     own_kernels_.push_back({argument.name, std::move(values)});
   }
-  // What the launcher does depends on this property of the device (cudaDeviceAttr), and on no other
-  // that is not named.
+  // The launcher's behaviour depends on this device property (cudaDeviceAttr). It depends on no
+  // property that is not named so.
   void reads(cudaDeviceAttr property) { properties_read_.push_back(property); }
-  // The launcher works while its stream is captured, unless it says otherwise.
+  // Whether the launcher works while its stream is captured. Default: kPossible.
   enum class Capture : std::uint8_t {
-    kPossible,  // its work becomes a graph
-    kRefused,   // CUDA refuses it: the launcher waits for the device, or allocates
+    kPossible,  // the work becomes a graph
+    kRefused,   // CUDA refuses it, because the launcher waits for the device or allocates memory
   };
   void capture(Capture capture) { capture_ = capture; }
   // The device holds one copy of something that the launcher writes, and the header asks callers to
-  // order the calls that meet there. Others may be made by two host threads at once.
+  // order calls that use it. Without this promise, two host threads may call the launcher at once.
   void ordered_by_callers() { ordered_by_callers_ = true; }
 
-  // ---- What follows.
+  // ---- Results.
 
   const std::string& launcher() const { return launcher_; }
   const std::vector<IntegerArgument>& integers() const { return integers_; }
@@ -224,7 +226,7 @@ class Contract {
   const std::vector<Immaterial>& immaterial_arguments() const { return immaterial_; }
   const std::vector<Lengthening>& lengthenings() const { return lengthenings_; }
   const std::vector<Report>& reported() const { return reports_; }
-  // std::logic_error when there is none of that name.
+  // Throw std::logic_error if there is no argument of that name.
   const IntegerArgument& integer_named(std::string_view name) const;
   const ArrayArgument& array_named(std::string_view name) const;
   Capture capture() const { return capture_; }
@@ -233,22 +235,24 @@ class Contract {
   bool is_ordered_by_callers() const { return ordered_by_callers_; }
   const Grid& grid() const { return grid_; }
 
-  // Makes the arrays; inside a running case. `null_where_empty`: what has no elements stays null.
+  // Makes the arrays, inside a running case. `null_where_empty`: an array without elements stays
+  // null.
   void allocate(bool null_where_empty = false);
-  // The arrays hold what they held when they were made.
+  // Requires that the arrays hold their first contents.
   void require_untouched(const Site& site) const;
-  // The names of all mistakes that the launcher must refuse in this case. No spaces.
+  // The names, without spaces, of all mistakes that the launcher must refuse in this case.
   std::vector<std::string> mistakes() const;
-  // Commits one of them, after allocate(). Throws std::logic_error for another name.
+  // Makes one of these mistakes, after allocate(). Throws std::logic_error for any other name.
   void make(std::string_view mistake);
-  // The names of what the launcher must take besides the legal case itself, and the arguments for
-  // one of them, after allocate(): an integer at an end of its range, an array right beside one
-  // that it must be apart from. Arrays are then where nothing is, so that the call must not run: it
-  // is for a stream that is being captured.
+  // Legal arguments that the launcher must accept besides those of the case: an integer at an end
+  // of its range, or an array directly beside one that it must not overlap. promises() returns
+  // their names; make_promise() sets the arguments, after allocate(). Arrays may then point to
+  // unmapped addresses, so the call must not execute: use a stream that is being captured.
   std::vector<std::string> promises() const;
   void make_promise(std::string_view promise);
 
-  // The device array behind an argument; std::logic_error when there is none of that name and type.
+  // The device array of an argument. Throws std::logic_error if there is none of that name and
+  // type.
   template <class T>
   DeviceArray<T> take(std::string_view name) {
     auto* const held = dynamic_cast<detail::HeldDeviceArray<T>*>(array_named(name).held.get());
@@ -293,19 +297,19 @@ class Contract {
   std::string launcher_;
   std::vector<IntegerArgument> integers_;
   std::vector<ArrayArgument> arrays_;
-  std::vector<std::pair<std::size_t, std::size_t>> apart_;  // of arrays_
+  std::vector<std::pair<std::size_t, std::size_t>> apart_;  // indices in arrays_
   struct Product {
     std::vector<std::string> names;
     Whole most;
     std::vector<Whole> each;
   };
-  // Two factors, where the others are 1.
+  // Values of two factors; the other factors are 1.
   struct Factors {
     std::string name;
     std::function<void()> set;
     Whole product;
   };
-  // On either side of the most that a product may be.
+  // Factors with products just within and just above the limit.
   std::vector<Factors> last_factors(const Product& product) const;
   std::vector<Product> products_;
   struct Together {
@@ -327,7 +331,8 @@ class Contract {
 
 namespace detail {
 
-// The parameters of a launcher as a tuple of values, without the stream that comes last.
+// The parameter types of a launcher as a tuple of values, without a last parameter of type
+// cudaStream_t.
 template <class Values, class... Parameters>
 struct WithoutStream;
 template <class... Values>
@@ -356,36 +361,37 @@ struct SignatureOf<std::function<Signature>> : SignatureOf<Signature> {};
 
 }  // namespace detail
 
-// What a launcher answered.
+// The result of a launcher.
 struct Answer {
   cudaError_t error = cudaSuccess;
   std::string message;
-  bool of_cuda = false;  // the launcher hands on what CUDA answered
+  bool of_cuda = false;  // the launcher returns the result of a CUDA call
   bool ok() const { return error == cudaSuccess; }
 };
 
-// A call and what it launches, for laws that need none of its types. Contract and implementation
-// must outlive it.
+// A call with its launch, without its types, for generic laws. Contract and implementation must
+// outlive it.
 struct BoundCall {
   Contract* contract;
   bool takes_stream;
   std::function<Answer(cudaStream_t)>
-      launch;  // the stream is ignored where the launcher takes none
-  std::function<std::function<void()>()> keep;  // gives the arguments their present values again
+      launch;  // ignores the stream if the launcher has no such parameter
+  std::function<std::function<void()>()>
+      keep;  // keep() returns a function that restores the arguments' present values
   std::vector<Variable> variables;
 };
 
-// The contract of one launcher with the arguments of one case, which must outlive it.
-// `Implementation` is what a law judges: a std::function with the launcher's signature, or a struct
-// whose members are pointers to launchers.
+// The contract of one launcher with the arguments of one case; the case must outlive it.
+// `Implementation` is the object under test: a std::function with the launcher's signature, or a
+// struct whose members are pointers to launchers.
 template <class Implementation>
 class Call : public Contract {
  public:
   using Judged = Implementation;
   using Contract::Contract;
 
-  // The launcher's arguments but the stream, in its own order, as a tuple of references to what
-  // launch() hands over.
+  // Sets the launcher's arguments except the stream, in order. Returns a tuple of references to the
+  // values that launch() passes.
   template <class... Values>
   auto& arguments(Values&&... values) requires requires {
     typename detail::SignatureOf<Implementation>::Tuple;
@@ -400,8 +406,8 @@ class Call : public Contract {
                           std::forward<Values>(values)...);
   }
 
-  // A variable of the implementation that the launcher reads or writes: what it holds before the
-  // launch of the case, and how the host reads and writes all of it.
+  // A variable of the implementation that the launcher reads or writes. `contents` returns its
+  // value before the launch of the case; `read` and `write` access all of it from the host.
   template <class Contents, class Read, class Write>
   void variable(std::string name, Contents contents, Read read, Write write) {
     using T = typename std::decay_t<decltype(contents())>::value_type;
@@ -413,7 +419,7 @@ class Call : public Contract {
   }
 
   Answer launch(const Implementation& f, cudaStream_t stream) const { return launch_(f, stream); }
-  // Gives the arguments their present values again.
+  // Returns a function that restores the arguments' present values.
   std::function<void()> keep() const { return keep_(); }
 
   BoundCall bind(const Implementation& f) {
@@ -426,7 +432,7 @@ class Call : public Contract {
     return bound;
   }
 
-  // A legal launch: makes the arrays, launches, and waits for the device.
+  // Runs a legal launch: makes the arrays, launches, and waits for the device.
   Call&& run(const Implementation& f) && {
     allocate();
     const Site site = {__FILE__, __LINE__, launcher().c_str()};
@@ -482,7 +488,7 @@ Calls<Implementation> as_calls(Calls<Implementation> calls) {
   return calls;
 }
 
-// A mistake's name among several launchers: "tile_map.n:-1".
+// The prefix of a mistake's name if there are several launchers: "tile_map." in "tile_map.n:-1".
 template <class Implementation>
 std::string prefix_of(const Calls<Implementation>& calls, const Contract& call) {
   return calls.size() > 1 ? call.launcher() + "." : "";
@@ -506,16 +512,17 @@ std::vector<std::string> promises_of(const Calls<Implementation>& calls) {
   return all;
 }
 
-// In the place of a mistake or a promise: each of them, one after the other.
+// The value of a `mistake` or `promise` field that selects all of them, one after the other.
 inline constexpr const char* kEach = "each";
 
-// `names` or kEach, which is what is drawn; it shrinks toward the front.
+// The domain of `names` and kEach. Draws kEach; shrinks toward the front.
 Domain<std::string> each_or_one_of(std::vector<std::string> names);
 
 }  // namespace detail
 
-// A legal case whose launchers are called with each mistake in the arguments of one of them; a
-// counterexample shrinks to one mistake. kCalls: Call or Calls of a `const Case&`.
+// A legal case with a mistake: the law calls its launchers with each mistake in turn, and a
+// counterexample shrinks to one mistake. kCalls: a function of `const Case&` that returns a Call or
+// Calls.
 template <auto kCalls, class Case>
 struct Refused : Case {
   std::string mistake = detail::kEach;
@@ -526,8 +533,7 @@ struct Refused : Case {
     Case::fields(c, field);
     field("mistake", c.mistake, detail::each_or_one_of(detail::mistakes_of(calls(c))));
   }
-  // Which mistakes there are is a matter of the case: a null array is none where there are no
-  // elements.
+  // The case determines its mistakes: a null array is no mistake if there are no elements.
   void normalise() {
     if constexpr (detail::HasNormalise<Case>) Case::normalise();
     const std::vector<std::string> all = detail::mistakes_of(calls(*this));
@@ -535,8 +541,8 @@ struct Refused : Case {
   }
 };
 
-// A legal case whose launchers are called with arguments at the ends of what they must take; the
-// same way.
+// The same for promises: the law calls the launchers with arguments at the ends of the legal
+// ranges.
 template <auto kCalls, class Case>
 struct Promised : Case {
   std::string promise = detail::kEach;
@@ -559,13 +565,13 @@ namespace detail {
 // Requires that the launcher of `call` refuses each of these mistakes: with a message of its own,
 // before any operation on the device, and without a write to any array.
 void require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes);
-// Those of `names` that the case asks for.
+// The `names` that `which` selects: all for kEach.
 std::vector<std::string> asked_for(std::vector<std::string> names, const std::string& prefix,
                                    const std::string& which);
 
 }  // namespace detail
 
-// The law of such a case.
+// The law of a Refused case.
 template <auto kCalls, class Case, class Implementation>
 void require_refusal(const Implementation& f, const Refused<kCalls, Case>& c) {
   auto calls = Refused<kCalls, Case>::calls(c);

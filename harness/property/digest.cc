@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-// A bijection, so that no word's difference is lost.
+// A bijection: different words stay different.
 std::uint64_t absorb(std::uint64_t word) { return mix(word + kSplitMixStep); }
 
 }  // namespace

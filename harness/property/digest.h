@@ -1,5 +1,5 @@
-// Digests of outputs: equal for equal bytes on every machine, and almost never for other bytes. Not
-// cryptographic.
+// Digests of outputs. Equal bytes have equal digests on every machine; other bytes almost never do.
+// Not cryptographic.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace lockstep {
 
-// Goes on from `before`, 0 at the start; the count is part of it. Never 0, not even of no bytes.
+// The digest of `before`, 0 at the start, and these bytes with their count. Never 0, even for no
+// bytes.
 std::uint64_t digest_of(const void* bytes, std::size_t count, std::uint64_t before = 0);
 
 }  // namespace lockstep

@@ -8,8 +8,8 @@
 namespace lockstep {
 namespace {
 
-// Where kernels go wrong: tile, warp and block sizes and their multiples, and the limits of 16-bit
-// and grid dimensions; each with its neighbours.
+// Sizes at which kernels fail: tile, warp and block sizes, their multiples, and the limits of
+// 16-bit and grid dimensions, each with its neighbours.
 std::vector<std::int64_t> make_boundaries() {
   std::set<std::int64_t> centres = {4,   8,   16,  24,  32,  48,   64,   96,   128,  160, 192,
                                     256, 320, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
@@ -27,15 +27,14 @@ const std::vector<std::int64_t>& boundaries() {
   return kBoundaries;
 }
 
-// How sizes() spends its draws, in thousandths. A case of 2^20 elements costs as much as thousands
-// of small ones: five in a thousand still make fifty among ten thousand, while the elements of all
-// cases together stay near ten million.
+// The share of each kind in the draws of sizes(), in thousandths. A case of 2^20 elements costs as
+// much as thousands of small ones. With five in a thousand, ten thousand cases still hold fifty
+// large ones and near ten million elements in all.
 constexpr std::uint64_t kSmall = 350;     // uniform among the first hundred
 constexpr std::uint64_t kBoundary = 480;  // a boundary up to kCheap
 constexpr std::uint64_t kMultiple = 65;   // a multiple of the warp up to kCheap, +-1
 constexpr std::uint64_t kSpread = 100;    // log-uniform up to kCheap
-constexpr std::int64_t kCheap =
-    16384;  // what is left goes above it: boundaries, the end itself, log-uniform
+constexpr std::int64_t kCheap = 16384;    // the rest is above: boundaries, hi itself, log-uniform
 
 std::int64_t log_uniform(Bits& bits, std::int64_t lo, std::int64_t hi) {  // 1 <= lo <= hi
   const int lo_width = std::bit_width(static_cast<std::uint64_t>(lo)),
@@ -75,7 +74,7 @@ std::int64_t sample_size(Bits& bits, std::int64_t lo, std::int64_t hi) {
                                 bits.below(static_cast<std::uint64_t>(cheap - lo) + 1))
                      : log_uniform(bits, std::max<std::int64_t>(lo, 1), cheap);
   }
-  // What is left, five in a thousand.
+  // The remaining five in a thousand.
   switch (bits.below(5)) {
     case 0: return hi;
     case 1: return log_uniform(bits, cheap, hi);
@@ -83,7 +82,7 @@ std::int64_t sample_size(Bits& bits, std::int64_t lo, std::int64_t hi) {
   }
 }
 
-// Drawn by `draw`, with the shrinks of simpler_integers().
+// Values from `draw` with the shrinks of simpler_integers().
 rc::Gen<std::int64_t> integers(std::function<std::int64_t(Bits&)> draw, std::int64_t lo,
                                std::int64_t hi) {
   return gen_by<std::int64_t>(std::move(draw), [lo, hi](std::int64_t word) {
@@ -110,8 +109,8 @@ std::uint64_t Turns::pick(std::uint64_t count) {
   const std::uint64_t number = picked_.size();
   if (choices_.size() <= number) choices_.emplace_back();
   Choice& choice = choices_[number];
-  // Every `count` turns are a round, in which each option comes once. From round to round a choice
-  // moves on by its own step: two choices of as many options meet in all pairs.
+  // A round is `count` turns, in which each option is used once. From round to round a choice
+  // advances by its own step: two choices with equally many options then form all pairs.
   std::uint64_t step = 0;
   for (std::uint64_t round = count < 2 ? 0 : turn_ / count, digits = number + 1;
        digits != 0 && count >= 2; round /= count, digits /= count)
@@ -125,9 +124,10 @@ std::uint64_t Turns::pick(std::uint64_t count) {
   }
   if (choice.used.size() != options.size() || !std::ranges::count(choice.used, false))
     choice.used.assign(options.size(), false);
-  // Choices of 2 and of 3 options would be tied to each other by those steps: of what the round has
-  // left, the option that brings most new pairs, the one that is due first. A pair of choices that
-  // have few options counts for more, for there are cases enough for all of theirs.
+  // These steps alone would couple a choice of 2 options with one of 3. Therefore take, of the
+  // options left in the round, the one that forms most new pairs; if equal, the one that is due
+  // first. A pair of choices with few options counts more, because there are enough cases for all
+  // its pairs.
   constexpr double kNone = -1;
   double most = kNone;
   std::uint64_t best = 0;
@@ -168,7 +168,7 @@ std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int6
     offer(1);
     for (std::int64_t boundary : boundaries()) {
       if (boundary >= value) break;
-      if (boundary < 65540) offer(boundary);  // above, halving finds the way
+      if (boundary < 65540) offer(boundary);  // above that, halving suffices
     }
   } else if (value < 0) {
     if (value != std::numeric_limits<std::int64_t>::min() && -value <= hi)

@@ -1,7 +1,7 @@
-// Domains: the values that one field of a case may have, with their generator and their texts.
+// Domains: the legal values of one field of a case, with a generator and a text form.
 //
-// A domain holds a RapidCheck generator, rc::Gen<T>. Its rc::Shrinkable values bring their own
-// shrinks. A domain also prints a value and parses the text again; no text contains a space.
+// A domain holds a RapidCheck generator, rc::Gen<T>, whose rc::Shrinkable values define the
+// shrinks. A domain prints a value as text without spaces, and parses that text.
 //
 //   sizes(0, 1 << 20)                       // every boundary of warps, blocks and tiles is likely
 //   one_of({32, 64, 1024})
@@ -46,29 +46,30 @@ class Bits {
   std::uint64_t state_;
 };
 
-// Chooses options for the cases of a property. Each option of a choice comes once before any comes
-// again. Options of two choices meet in as many pairs as the cases have room for.
+// Chooses the options of choices in turn. Each option of a choice is used once before any is used
+// again. The options of two choices are combined in as many pairs as the number of cases allows.
 class Turns {
  public:
-  // The order of a choice's options follows from `seed`.
+  // `seed` determines the order of options.
   explicit Turns(std::uint64_t seed) : seed_(seed) {}
-  // The next case begins; without a call pick() is of the first.
+  // Begins the next case. Before the first call, pick() chooses for the first case.
   void next_case();
-  // One of `count` options, for the next choice of the case.
+  // Returns one of `count` options, for the next choice of the case.
   std::uint64_t pick(std::uint64_t count);
 
  private:
   struct Choice {
-    std::vector<bool> used;  // options, in the round that is under way
-    // By the number of an earlier choice, with its option and this choice's: whether they have met.
+    std::vector<bool> used;  // the options used in the current round
+    // Key: the number of an earlier choice. Value: the pairs of its option and this choice's used
+    // so far.
     std::map<std::uint64_t, std::set<std::pair<std::uint64_t, std::uint64_t>>> met;
   };
   std::uint64_t seed_, turn_ = 0;
   std::vector<Choice> choices_;
-  std::vector<std::uint64_t> picked_;  // in this case, by choice
+  std::vector<std::uint64_t> picked_;  // the options of this case, by choice
 };
 
-// `value`, whose shrinks are simpler(value), whose shrinks are simpler() of these, and so on.
+// `value` with the shrinks simpler(value). The shrinks of each are again simpler() of it.
 template <class T>
 rc::Shrinkable<T> shrinkable_by(T value, std::function<std::vector<T>(const T&)> simpler) {
   return rc::shrinkable::shrinkRecur(std::move(value), [simpler = std::move(simpler)](const T& v) {
@@ -76,8 +77,8 @@ rc::Shrinkable<T> shrinkable_by(T value, std::function<std::vector<T>(const T&)>
   });
 }
 
-// A generator from two functions: one draws a value, one lists simpler ones, the simplest first.
-// `simpler` must not list its argument, nor lead back to it.
+// A generator from two functions: `draw` draws a value; `simpler` lists simpler values, simplest
+// first. `simpler` must not list its argument, directly or through other values.
 template <class T>
 rc::Gen<T> gen_by(std::function<T(Bits&)> draw, std::function<std::vector<T>(const T&)> simpler) {
   return [draw = std::move(draw), simpler = std::move(simpler)](const rc::Random& random, int) {
@@ -92,19 +93,19 @@ struct Domain {
   rc::Gen<T> gen;
   std::function<std::string(const T&)> print = {};
   std::function<bool(std::string_view, T&)> parse = {};  // false: not in the domain
-  std::string describe = {};  // "one of zero, uniform:SEED", for the error of a bad --case
+  std::string describe = {};  // "one of zero, uniform:SEED", for the error message of a bad --case
 };
 
 namespace detail {
 
-// A domain of integers, or of an enumeration: its values as 64-bit words in two's complement. Case
-// types have dozens of enumerations. One type for all of them halves the time to compile a suite.
+// A domain of integers or of an enumeration, with 64-bit words in two's complement as values. One
+// type for all enumerations halves the time to compile a suite.
 struct WordDomain {
   rc::Gen<std::int64_t> gen;
   std::function<std::string(std::int64_t)> print = {};
   std::function<bool(std::string_view, std::int64_t&)> parse = {};
   std::function<std::string()> describe = {};
-  // Of a choice: how many options there are, and the one of a number, with its shrinks.
+  // For a choice: the number of options, and a function that returns one of them with its shrinks.
   std::size_t options = 0;
   std::function<rc::Shrinkable<std::int64_t>(std::size_t)> option = {};
 };
@@ -112,7 +113,7 @@ struct WordDomain {
 template <class T>
 concept Word = std::integral<T> || std::is_enum_v<T>;
 
-// The values that `gen` draws, as values of another type.
+// Converts the values of `gen` to another type.
 template <class To, class From>
 rc::Gen<To> gen_cast(rc::Gen<From> gen) {
   return [gen = std::move(gen)](const rc::Random& random, int size) {
@@ -120,7 +121,7 @@ rc::Gen<To> gen_cast(rc::Gen<From> gen) {
   };
 }
 
-// `gen`, each of whose values must be in the domain of `words`: throws std::logic_error otherwise.
+// `gen`, restricted to the domain `words`: throws std::logic_error for any other value.
 rc::Gen<std::int64_t> held_to(rc::Gen<std::int64_t> gen, const WordDomain& words);
 
 }  // namespace detail
@@ -131,7 +132,7 @@ struct Domain<T> {
   detail::WordDomain words;
 };
 
-// The generator of a domain, to be composed with others.
+// The generator of a domain, for use in other generators.
 template <class T>
 rc::Gen<T> gen_of(const Domain<T>& domain) {
   if constexpr (detail::Word<T>) {
@@ -141,24 +142,25 @@ rc::Gen<T> gen_of(const Domain<T>& domain) {
   }
 }
 
-// The same integers and texts, drawn and shrunk by a generator of one's own. A value that `gen`
-// draws outside of `domain` makes the property NOT_RUN.
+// `domain` with a generator of the caller's. A value outside of `domain` makes the property
+// NOT_RUN.
 template <detail::Word T>
 Domain<T> drawn_by(rc::Gen<T> gen, Domain<T> domain) {
-  domain.words.options = 0;  // drawn even where choices take turns
+  domain.words.options = 0;  // the generator draws, even if choices take turns
   domain.words.gen = detail::held_to(detail::gen_cast<std::int64_t>(std::move(gen)), domain.words);
   return domain;
 }
 
-// Integers with every boundary likely: 0, 1, lo, hi, and +-1 around multiples and powers of the
-// warp (32), common blocks, tiles (8, 16), 2^16, ...; small values often, the largest seldom, so
-// that ten thousand cases stay quick. Shrinks toward lo, 1 and the boundaries. 0 <= lo <= hi.
+// Sizes from lo to hi, 0 <= lo <= hi, in which every boundary is likely: 0, 1, lo, hi, and +-1
+// around multiples and powers of the warp (32), common blocks, tiles (8, 16) and 2^16. Small values
+// are frequent and the largest are rare, so that ten thousand cases run quickly. Shrinks toward lo,
+// 1 and the boundaries.
 Domain<std::int64_t> sizes(std::int64_t lo, std::int64_t hi);
 
 // Any 64-bit seed, printed in decimal; shrinks toward 0, 1, 2.
 Domain<std::uint64_t> seeds();
 
-// The whole of `text` as a decimal integer of type T; false when it is anything else.
+// Parses all of `text` as a decimal integer of type T. False for any other text.
 template <std::integral T>
 bool parse_integer(std::string_view text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -167,9 +169,9 @@ bool parse_integer(std::string_view text, T& value) {
 
 namespace detail {
 
-// Simpler integers than `value` in [lo, hi], simplest first: the value nearest 0, 1, boundaries of
-// warp, block and tile, then halving steps back toward `value`, then its neighbour. No duplicates,
-// never `value` itself.
+// Integers in [lo, hi] that are simpler than `value`, simplest first: the value nearest 0, 1,
+// boundaries of warp, block and tile, then halving steps toward `value`, then its neighbour. No
+// duplicates, and never `value` itself.
 std::vector<std::int64_t> simpler_integers(std::int64_t value, std::int64_t lo, std::int64_t hi);
 
 struct NamedWord {
@@ -182,7 +184,7 @@ WordDomain one_of_words(std::vector<std::int64_t> options);
 
 }  // namespace detail
 
-// Uniform in [lo, hi], the ends more often; shrinks toward the value nearest 0. Ranges of up to 63
+// Uniform in [lo, hi], with the ends more frequent. Shrinks toward the value nearest 0. At most 63
 // bits.
 template <std::integral T>
 Domain<T> range(T lo, T hi) {
@@ -190,7 +192,7 @@ Domain<T> range(T lo, T hi) {
       detail::range_of_words(static_cast<std::int64_t>(lo), static_cast<std::int64_t>(hi)));
 }
 
-// A value with its name, which must live as long as the program: a literal.
+// A value with its name. The name must live as long as the program: a literal.
 template <class T>
 struct Named {
   std::string_view text;

@@ -12,22 +12,22 @@
 
 namespace lockstep {
 
-// The size of the scalars that make up T, which poison patterns repeat: T itself, or what its
-// alignment suggests for a struct (float3: 4). Specialise it for vector types whose alignment is
-// that of the whole (float2).
+// The size of the scalars of T, which a poison pattern repeats. T itself, or, for a struct, a size
+// from its alignment (float3: 4). Specialise it for vector types that are aligned to their whole
+// size (float2).
 template <class T>
 inline constexpr std::size_t kScalarBytes = std::is_arithmetic_v<T> ? sizeof(T)
                                             : alignof(T) < 8        ? alignof(T)
                                                                     : 8;
 
-// "0.1 (0x3dcccccd)": enough digits that neighbours differ, and the bits.
+// "0.1 (0x3dcccccd)": the bits, and enough digits to distinguish neighbours.
 std::string element_text(float v);
 std::string element_text(double v);
 std::string element_text(Half v);
 // "-7".
 std::string element_text(std::int64_t v);
 std::string element_text(std::uint64_t v);
-// "0x" and the bytes, the last one first, as a number would be written.
+// "0x" and the bytes, the last byte first, as in a number.
 std::string element_text(const void* bytes, std::size_t count);
 
 namespace detail {

@@ -23,7 +23,7 @@ bool WordField::parse(std::string_view text) {
   return true;
 }
 
-// The low bytes of a word come first in memory, on every machine that CUDA runs on.
+// The low bytes of a word are first in memory on every machine that CUDA supports.
 std::int64_t WordField::get() const {
   std::int64_t word = 0;
   std::memcpy(&word, at_, bytes_);
@@ -34,7 +34,7 @@ void WordField::set_word(std::int64_t word) { std::memcpy(at_, &word, bytes_); }
 
 namespace {
 
-// "n=33 block=32".
+// Prints "n=33 block=32".
 class Printing : public FieldVisitor {
  public:
   void visit(Field& field) override {
@@ -44,7 +44,7 @@ class Printing : public FieldVisitor {
   std::string text;
 };
 
-// A value, with its shrinks, for every field of a case, in their order.
+// For every field of a case, in order: a value with its shrinks.
 using Drawn = std::vector<rc::Shrinkable<std::any>>;
 
 class Drawing : public FieldVisitor {
@@ -73,7 +73,7 @@ class Setting : public FieldVisitor {
   std::size_t index_ = 0;
 };
 
-// What differs from `drawn` in one field, the fields in their order.
+// The variants of `drawn` that differ in one field, in the order of the fields.
 rc::Seq<Drawn> simpler(const Drawn& drawn) {
   return rc::seq::mapcat(rc::seq::range<std::size_t>(0, drawn.size()), [drawn](std::size_t field) {
     return rc::seq::map(drawn[field].shrinks(), [drawn, field](rc::Shrinkable<std::any> value) {
@@ -88,7 +88,7 @@ class Parsing : public FieldVisitor {
  public:
   explicit Parsing(std::string_view text);
   void visit(Field& field) override;
-  // Empty, or one sentence: of all problems the first, so that one bad case gives one error.
+  // Empty, or one sentence: the first problem only, so that a bad case gives one error.
   std::string error() const;
 
  private:
@@ -138,8 +138,8 @@ void Parsing::visit(Field& field) {
 
 std::string Parsing::error() const {
   const auto unknown = std::ranges::find(tokens_, false, &Token::used);
-  // An unknown name explains a missing one (a spelling mistake gives both), so it replaces that
-  // error.
+  // A misspelt name causes an unknown field and a missing one. The error about the unknown field is
+  // more useful.
   if (unknown == tokens_.end() || !(error_.empty() || only_missing_)) return error_;
   return "there is no field '" + std::string(unknown->name) + "'; the fields are " + known_;
 }
@@ -147,7 +147,7 @@ std::string Parsing::error() const {
 }  // namespace
 
 std::string print_case(const AnyCase& c) {
-  const auto printed = c.copy();  // fields() hands out what could be changed
+  const auto printed = c.copy();  // fields() needs a mutable case
   Printing printing;
   printed->fields(printing);
   return std::move(printing.text);

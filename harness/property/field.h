@@ -1,7 +1,7 @@
 // Fields: a case type lists its fields, each with its domain (domain.h).
 //
-// The list gives a RapidCheck generator of cases with their shrinks, the readable text of a case,
-// and the parser of `--case=`. Fields shrink in their order: shape first, then layout, then values.
+// From the list follow a RapidCheck generator of cases with shrinks, the text of a case, and the
+// parser of `--case=`. Fields shrink in their order: shape first, then layout, then values.
 //
 //   struct StencilCase {
 //     std::int64_t n = 0;
@@ -40,18 +40,18 @@
 
 namespace lockstep {
 
-// A field of a case with its domain: what can be done with it without knowing its type.
+// A field of a case with its domain, independent of its type.
 class Field {
  public:
   explicit Field(std::string_view name) : name(name) {}
   virtual ~Field() = default;
-  // Draws a value of the domain; the field itself stays as it is.
-  // `turns`: chooses among the options of a choice; nullptr: they are drawn.
+  // Draws a value of the domain; does not change the field. `turns` chooses the options of a
+  // choice; if nullptr, they are drawn.
   virtual rc::Shrinkable<std::any> draw(const rc::Random& random, int size, Turns* turns) = 0;
   virtual void set(const std::any& drawn) = 0;
   virtual std::string print() const = 0;
   virtual bool parse(
-      std::string_view text) = 0;            // false, and the field unchanged: not in the domain
+      std::string_view text) = 0;  // false, with the field unchanged, if not in the domain
   virtual std::string describe() const = 0;  // the domain
 
   const std::string_view name;
@@ -81,14 +81,14 @@ class WordField : public Field {
 
   void* at_;
   std::size_t bytes_;
-  bool negative_;  // may be
+  bool negative_;  // the type has negative values
   const WordDomain& domain_;
 };
 
 }  // namespace detail
 
-// A case's fields() hands each field to it; a purpose (printing, sampling, ...) derives from it.
-// Case types are many and purposes few, so neither is a template of the other.
+// Receives each field from a case's fields(). Each use (printing, sampling, ...) derives from it.
+// There are many case types and few uses, so neither is a template of the other.
 class FieldVisitor {
  public:
   virtual ~FieldVisitor() = default;
@@ -131,7 +131,7 @@ class FieldVisitor {
 
 namespace detail {
 
-// A case of some type, with what the runner needs of it.
+// A case of any type, as the runner needs it.
 class AnyCase {
  public:
   virtual ~AnyCase() = default;
@@ -162,23 +162,23 @@ class BoxedCase final : public AnyCase {
 using AnyCasePointer = std::shared_ptr<const AnyCase>;
 using CaseMaker = std::function<std::unique_ptr<AnyCase>()>;
 
-// What the functions below do, for a case of any type. `fresh` is one that was just made.
+// The functions below, for a case of any type. `fresh` is a newly made case.
 std::string print_case(const AnyCase& c);
 std::string parse_case(std::string_view text, AnyCase& fresh);
-// A case whose fields are drawn, and which is normalised. Each shrink changes one field.
+// Draws the fields of a case and normalises it. Each shrink changes one field.
 rc::Shrinkable<AnyCasePointer> draw_case(const CaseMaker& make, const rc::Random& random, int size,
                                          Turns* turns = nullptr);
 
 }  // namespace detail
 
-// "n=33 block=32 boundary=zero".
+// Returns, for example, "n=33 block=32 boundary=zero".
 template <class Case>
 std::string print_case(const Case& c) {
   return detail::print_case(detail::BoxedCase<Case>(c));
 }
 
-// The generator of a case type. Its shrinks change one field each (and what normalise() makes of
-// that), in the order of the fields, the simplest value first.
+// The generator of a case type. A shrink changes one field, then calls normalise(). Shrinks are in
+// the order of the fields, the simplest value first.
 template <class Case>
 rc::Gen<Case> cases() {
   return [](const rc::Random& random, int size) {
@@ -196,9 +196,9 @@ Case draw_case(Bits& bits) {
   return cases<Case>()(rc::Random(bits.next())).value();
 }
 
-// Reads what print_case wrote. Every field must be there, none twice, none unknown, each in its
-// domain, and the whole must be a case that normalise() leaves alone. Returns an empty string, or
-// one sentence that says what is wrong and what is accepted.
+// Parses the text of print_case(). Every field must be present once, with a value of its domain;
+// unknown fields are errors. The case must be one that normalise() does not change. Returns an
+// empty string, or one sentence with the error and the accepted values.
 template <class Case>
 std::string parse_case(std::string_view text, Case& c) {
   detail::BoxedCase<Case> box;

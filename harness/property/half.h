@@ -1,5 +1,4 @@
-// IEEE 754 binary16 as bits: what a __half buffer holds, for host code that does not include CUDA's
-// headers.
+// IEEE 754 binary16 as bits: the elements of a __half buffer, for host code without CUDA's headers.
 #pragma once
 
 #include <algorithm>
@@ -28,21 +27,22 @@ inline double to_double(Half h) {
   return h.bits & 0x8000 ? -magnitude : magnitude;
 }
 
-// Rounds to nearest, ties to even, once: from the double itself, not by way of float.
+// Rounds to nearest, ties to even. Rounds once, from the double; a detour over float would round
+// twice.
 inline Half to_half(double x) {
   const std::uint16_t sign = std::signbit(x) ? 0x8000 : 0;
   if (std::isnan(x)) return {static_cast<std::uint16_t>(sign | 0x7e00)};
   const double magnitude = std::fabs(x);
   if (magnitude >= 65520)
     return {static_cast<std::uint16_t>(
-        sign | 0x7c00)};  // 65504 and half its ulp: the tie goes to infinity
+        sign | 0x7c00)};  // 65504 plus half its ulp: this tie rounds to infinity
   int exponent = 0;
   std::frexp(magnitude, &exponent);                  // magnitude in [2^(exponent-1), 2^exponent)
   const int quantum = std::max(exponent - 11, -24);  // weight of the last bit
   const double steps = std::nearbyint(std::ldexp(magnitude, -quantum));  // at most 2048, exact
   if (steps == 0) return {sign};
-  // Subnormals count in units of 2^-24, and a carry out of the significand runs into the exponent
-  // field by itself.
+  // Subnormals count in units of 2^-24. A carry out of the significand correctly increments the
+  // exponent field.
   const int biased = quantum + 24;
   return {static_cast<std::uint16_t>(sign | ((biased << 10) + static_cast<int>(steps)))};
 }

@@ -54,7 +54,7 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-// One property being run: draws its cases, and shrinks the first one that breaks it.
+// One run of a property: draws its cases, and shrinks the first that fails.
 class PropertyRun {
  public:
   PropertyRun(std::string_view name, const detail::CaseType& type, const PropertyOptions& options);
@@ -65,11 +65,11 @@ class PropertyRun {
 
   void run_given(const std::string& text);
   void run_drawn();
-  // Runs a drawn or given case, and counts it. False: it failed, or no further case can run.
+  // Runs and counts a drawn or given case. False if it failed or no further case can run.
   bool holds(const detail::AnyCase& c);
-  // Follows a failing case to its simplest shrink that fails, as far as the options allow.
+  // Shrinks a failing case to the simplest that fails, within the limits of the options.
   void shrink(rc::Shrinkable<CasePointer> failing);
-  // Runs a candidate for a simpler counterexample, unless it has been tried: whether it fails.
+  // Runs a candidate for a simpler counterexample, unless it was tried before. True if it fails.
   bool fails_too(const detail::AnyCase& c);
   bool may_shrink() const;
   CaseOutcome run_one(const detail::AnyCase& c, const std::string& text);
@@ -80,7 +80,7 @@ class PropertyRun {
   PropertyOptions options_;
   PropertyResult result_;
   std::set<std::string> tried_;                      // since the first failure
-  std::chrono::steady_clock::time_point failed_at_;  // the first case that did
+  std::chrono::steady_clock::time_point failed_at_;  // when the first case failed
 };
 
 PropertyRun::PropertyRun(std::string_view name, const detail::CaseType& type,
@@ -105,7 +105,7 @@ void PropertyRun::keep(Failure failure, std::string text) {
 }
 
 bool PropertyRun::holds(const detail::AnyCase& c) {
-  // A judged mutant: a case that never comes to what was changed holds as it did before.
+  // In mutation testing, a case that never executes the mutated code holds as before.
   if (extension().begin_part && extension().begin_part() == 0) {
     ++result_.cases;
     return true;
@@ -144,7 +144,7 @@ bool PropertyRun::fails_too(const detail::AnyCase& c) {
   if (!tried_.insert(text).second) return false;
   ++result_.shrink_runs;
   CaseOutcome outcome = run_one(c, text);
-  // A candidate that could not run is none.
+  // A candidate that could not run is no counterexample.
   if (outcome.failure.reason == Reason::kNone) return false;
   ++result_.shrinks;
   keep(std::move(outcome.failure), std::move(text));
@@ -181,7 +181,7 @@ void PropertyRun::run_drawn() {
   rc::Random random(result_.seed);
   Turns turns(result_.seed);
   for (int i = 0; i < options_.cases; ++i) {
-    // As RapidCheck has it: generators that heed the size begin with small values.
+    // As in RapidCheck: generators that use the size begin with small values.
     const int size =
         options_.cases == 1 ? rc::kNominalSize : rc::kNominalSize * i / (options_.cases - 1);
     turns.next_case();
@@ -200,7 +200,7 @@ PropertyResult PropertyRun::run() {
     } else {
       run_drawn();
     }
-    // A counterexample that does not read as itself could not be replayed.
+    // A counterexample whose text does not parse could not be replayed.
     if (result_.failure.reason != Reason::kNone) {
       const std::string error = parse_case(result_.minimal_case, *type_.make());
       if (!error.empty())
@@ -208,7 +208,7 @@ PropertyResult PropertyRun::run() {
             "\nThe case cannot be replayed, for its text does not read as itself: {}", error);
     }
   } catch (const std::exception& e) {
-    // Cases run in run_case(), which lets nothing through: this comes from a generator.
+    // run_case() catches all exceptions of a case; this one is from a generator.
     result_.not_run = fmt::format("a case could not be made: {}", e.what());
   }
   result_.held =
@@ -259,7 +259,7 @@ PropertyOptions session_property_options(std::string_view name, int cases) {
   const SessionOptions& session = session_options();
   PropertyOptions options;
   options.seed = session.seed;
-  // A property of one case has nothing to draw, or is too expensive for two.
+  // A property of one case has nothing to draw, or is too expensive to run twice.
   options.cases = session.cases > 0
                       ? (cases == 1 ? 1 : session.cases)
                       : std::max(1, static_cast<int>(std::lround(cases * session.scale)));
@@ -268,7 +268,7 @@ PropertyOptions session_property_options(std::string_view name, int cases) {
   return options;
 }
 
-// Empty when the device can run properties; else why the property is NOT_RUN.
+// Empty if the device can run properties; otherwise why the property is NOT_RUN.
 static std::string device_unusable() {
   static const std::string kError = device_error();
   if (!kError.empty()) return "no GPU answers: " + kError;

@@ -1,5 +1,5 @@
-// Properties: a statement about every case of a type. Cases are drawn by the RapidCheck generator
-// of their type (field.h), which also shrinks a failing one; a command line replays it.
+// Properties: statements that must hold for every case of a type. The RapidCheck generator of the
+// type (field.h) draws cases and shrinks a failing case; a command line replays it.
 //
 //   PROPERTY(Stencil, MatchesItsReference, const StencilCase& c) {
 //     properties::matches_its_reference(kernels::stencil_1d, c);
@@ -35,43 +35,41 @@ struct PropertyOptions {
       0;          // 0: derived from the property's name (and Bazel's TEST_RANDOM_SEED when set)
   int cases = 0;  // 0: kDefaultCases
   std::optional<std::string> replay;  // text of one case: runs that alone, without shrinking
-  int max_shrinks = 500;              // runs spent on shrinking, at most
-  double max_shrink_seconds = 60;     // and time, after which no further run begins
+  int max_shrinks = 500;              // the most runs spent on shrinking
+  double max_shrink_seconds = 60;     // no shrinking run begins after this time
   bool in_turns = false;  // choices and booleans take turns (Turns, domain.h): few cases meet all
 };
 
 struct PropertyResult {
-  bool held = false;        // ran to its end, and no case broke it
-  std::uint64_t cases = 0;  // generated cases that ran, those of shrinking not among them
+  bool held = false;        // ran to its end, and no case failed
+  std::uint64_t cases = 0;  // generated cases that ran, without those of shrinking
   std::uint64_t seed = 0;
   double budget = 0;         // largest error/bound among the cases that held
-  std::uint64_t digest = 0;  // of their outputs, in order; 0 when nothing was fetched
+  std::uint64_t digest = 0;  // of the outputs of these cases, in order; 0: nothing was fetched
   Failure failure;           // of the minimal case
   std::string minimal_case;
   int shrinks = 0;                     // steps from the first failing case to the minimal one
-  int shrink_runs = 0;                 // cases run for that
-  std::optional<std::string> not_run;  // why, when the property could not run to its end
+  int shrink_runs = 0;                 // cases run to shrink
+  std::optional<std::string> not_run;  // why the property could not run to its end
   std::optional<std::string>
       not_applicable;  // the clause, when the device lacks a capability that the property requires
 };
 
-// The seed of a property: FNV-1a of its name, mixed with TEST_RANDOM_SEED where Bazel sets it above
-// 1
-// (--runs_per_test).
+// The seed of a property: FNV-1a of its name. Under --runs_per_test, Bazel sets TEST_RANDOM_SEED
+// above 1, and the seed is mixed with that.
 std::uint64_t seed_of(std::string_view name);
 
-// A capability that the device must have for a property to apply; evaluated against the device,
-// never free text.
+// A capability that the device must have for a property to apply. It is checked on the device.
 enum class Capability {
   kClusters,       // thread-block clusters: compute capability 9.0 and up
-  kClusterSize16,  // clusters of 16 blocks, by the kernel's opting in
+  kClusterSize16,  // clusters of 16 blocks, which a kernel opts in to
   kManagedMemory,
   kCooperativeLaunch,
   kGlobalBytes,        // at_least bytes of global memory
-  kSharedOptinBytes,   // at_least bytes of shared memory in a block, by opting in
+  kSharedOptinBytes,   // at_least bytes of shared memory per block, by opt-in
   kDevices,            // at_least devices that the process sees
-  kComputeCapability,  // at_least ten times it: 80 for 8.0
-  kWgmma,              // multiplications of a warpgroup: compute capability 9.0 alone
+  kComputeCapability,  // at_least ten times the compute capability: 80 for 8.0
+  kWgmma,              // wgmma, warpgroup matrix products: compute capability 9.0 alone
   kTensorMemory,       // products in tensor memory (tcgen05): compute capability 10.0 and 10.3
   kTensorCopies,       // copies through tensor maps: compute capability 9.0 and up
   kSimulator,          // the simulated GPU: its counters, findings or schedules
@@ -80,17 +78,17 @@ struct Requirement {
   Capability capability;
   std::uint64_t at_least = 1;
 };
-// Ends the current property as NOT_APPLICABLE unless the device meets it. The first line of a
-// property's body: a requirement that holds for some cases and not for others ends the property as
-// NOT_RUN, for then part of it applies and belongs in a property of its own.
+// Ends the current property as NOT_APPLICABLE unless the device meets the requirement. Call it
+// first in a property's body. If it holds for some cases only, the property ends as NOT_RUN: the
+// cases to which it applies belong in a property of their own.
 void require_capability(const Requirement& r);
 
-// Default number of cases a property generates, before --cases and the suite's own scale.
+// The number of cases of a property, before --cases and the suite's scale.
 inline constexpr int kDefaultCases = 200;
 
 namespace detail {
 
-// A type of cases, with what is to hold for each of them: all that the runner needs to know.
+// A type of cases, and the check that each case must pass.
 struct CaseType {
   CaseMaker make;
   std::function<void(const AnyCase&)> check;
@@ -100,9 +98,9 @@ PropertyResult run_property(std::string_view name, const CaseType& type,
 
 }  // namespace detail
 
-// Runs `check` on generated cases of type Case (which has fields(), see field.h). Used by PROPERTY
-// and, with a broken kernel put in place of the real one, by the known-bad tests: it neither
-// touches the session's record nor fails the gtest test.
+// Runs `check` on generated cases of type Case, which has fields() (field.h). Neither writes the
+// session's record nor fails the gtest test. PROPERTY uses it; so do the known-bad tests, with a
+// broken kernel in place of the real one.
 template <class Case>
 PropertyResult run_property(std::string_view name, const std::function<void(const Case&)>& check,
                             const PropertyOptions& options = {}) {
@@ -118,8 +116,8 @@ namespace detail {
 
 PropertyOptions session_property_options(std::string_view name, int cases);
 
-// The body of a gtest test: runs a property under the session's options, completes the record,
-// reports to gtest. Where no device can run it, it is NOT_RUN.
+// The body of a gtest test: runs a property under the session's options, completes the record and
+// reports to gtest. Without a usable device the property is NOT_RUN.
 void check_property(std::string_view name,
                     const std::function<PropertyResult(const PropertyOptions&)>& run, int cases,
                     const char* file, int line);

@@ -1,5 +1,5 @@
-// The assertions of a family's refusal law: for arguments outside of its contract a launcher
-// returns cudaErrorInvalidValue with a message, and writes no byte.
+// The assertions of a family's refusal law: for arguments outside of its contract, a launcher
+// returns cudaErrorInvalidValue with a message and writes no byte.
 //
 //   REQUIRE_REFUSED(launcher(bad arguments))   takes the launcher's result: any type with members
 //                                              `error` and `message`
@@ -17,7 +17,7 @@
 
 namespace lockstep {
 
-// `p` moved by bytes, not by elements: a pointer that its type does not allow.
+// `p` moved by bytes, which may misalign it for its type.
 template <class T>
 T* shifted_by_bytes(T* p, int bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(p) + bytes);

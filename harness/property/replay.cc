@@ -11,12 +11,12 @@
 namespace lockstep {
 namespace {
 
-// What changes a simulated run's outcome besides the case itself.
+// The settings that affect a simulated run besides the case itself.
 constexpr std::array<const char*, 7> kSettings = {
     "LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE",          "LOCKSTEP_CHECKS",      "LOCKSTEP_MEMORY",
     "LOCKSTEP_GO_ON",  "LOCKSTEP_INSTRUCTION_LIMIT", "LOCKSTEP_SUPPRESSIONS"};
-// The variables that a program started by itself also needs: the folder of its CUDA runtime, and
-// the number of devices. Bazel and conform set them themselves.
+// Variables that the program also needs if it is started directly: the folder of its CUDA runtime,
+// and the number of devices. Bazel and conform set them themselves.
 constexpr std::array<const char*, 2> kSurroundings = {"LD_LIBRARY_PATH", "LOCKSTEP_DEVICES"};
 
 std::string environment(const char* variable) {
@@ -24,7 +24,7 @@ std::string environment(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-// "LOCKSTEP_DEVICE=sm_80 ", of those that are set.
+// "LOCKSTEP_DEVICE=sm_80 ", for each variable that is set.
 template <std::size_t kCount>
 std::string assignments(const std::array<const char*, kCount>& variables) {
   std::string line;

@@ -15,16 +15,16 @@ struct CaseName {
   bool operator==(const CaseName&) const = default;
 };
 
-// False, with a sentence in `error`, unless `name` has that form.
+// False, with a sentence in `error`, unless `name` has the form of a case's name.
 bool parse_case_name(std::string_view name, CaseName& out, std::string& error);
 
-// In quotes where a POSIX shell would otherwise change it.
+// Quotes `text` if a POSIX shell would otherwise change it.
 std::string shell_quoted(std::string_view text);
 
-// One line for a shell that runs exactly this case. It survives filters and shards, and carries the
-// settings of the simulated GPU (device, schedule) under which the case failed. Under Bazel it is a
-// `bazel test` command, under conform (which sets LOCKSTEP_REPLAY to its own command) that command,
-// otherwise the program itself.
+// A shell command in one line that runs exactly this case, whatever filters and shards are set. It
+// contains the settings of the simulated GPU (device, schedule) under which the case failed. Under
+// Bazel it is a `bazel test` command. Under conform it is conform's own command, from
+// LOCKSTEP_REPLAY. Otherwise it is the program itself.
 std::string replay_line(std::string_view property, std::string_view case_text);
 
 }  // namespace lockstep

@@ -3,8 +3,7 @@
 #include <cfenv>
 #include <cmath>
 
-// Compiled with -frounding-math: an operation stays where it is, between the two changes of the
-// mode.
+// Compiled with -frounding-math, which keeps an operation between the two changes of the mode.
 namespace lockstep {
 namespace {
 
@@ -18,7 +17,7 @@ constexpr int mode_of(Rounding mode) {
   return FE_TONEAREST;
 }
 
-// The program's own mode is to nearest; changing it takes longer than any of the operations.
+// The program's own mode is to nearest. A change of mode takes longer than any of the operations.
 template <class T, class Operation>
 T with(Rounding mode, Operation&& operation) {
   if (mode == Rounding::kNearest) return operation();
@@ -28,7 +27,7 @@ T with(Rounding mode, Operation&& operation) {
   return result;
 }
 
-// A value that the compiler knows nothing of.
+// A value that the compiler cannot deduce.
 template <class T>
 T opaque(T x) {
   volatile T held = x;

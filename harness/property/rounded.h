@@ -1,11 +1,10 @@
-// IEEE 754 arithmetic on the host in any rounding mode, as CUDA's intrinsics do it on the device:
-// rounded_add(a, b, Rounding::kZero) has the bits of __fadd_rz(a, b) or __dadd_rz(a, b). With it a
-// chain of roundings is written down operation by operation, and so is what a mistake would make of
-// it.
+// IEEE 754 arithmetic on the host in any rounding mode, as with CUDA's intrinsics on the device:
+// rounded_add(a, b, Rounding::kZero) has the bits of __fadd_rz(a, b) or __dadd_rz(a, b). It serves
+// to write a chain of roundings operation by operation, and the chains of possible mistakes.
 //
-// Each operation rounds once, subnormals are kept, and the compiler neither fuses nor reorders what
-// stands in other calls. NaN is some NaN: payloads and signs differ between host and device. For
-// float and double.
+// Each operation rounds once and keeps subnormals. The compiler neither fuses nor reorders
+// operations of separate calls. Payload and sign of a NaN are unspecified: they differ between host
+// and device. For float and double.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ T rounded_sqrt(T a, Rounding mode = Rounding::kNearest);
 template <class T>
 T rounded_fma(T a, T b, T c, Rounding mode = Rounding::kNearest);
 
-// A subnormal becomes the zero of its sign: what -ftz=true makes of operands and results.
+// Replaces a subnormal with the zero of its sign, as -ftz=true does with operands and results.
 template <class T>
 constexpr T flushed(T x) {
   const bool subnormal = x < std::numeric_limits<T>::min() && x > -std::numeric_limits<T>::min();

@@ -12,10 +12,10 @@
 //   ... launches the kernel on them ...
 //   search.require(found, actual);
 //
-// A neighbour that agrees with the chain on every try ends the case as failed. Either the two are
-// the same chain, or `sample` does not reach the inputs where they differ; the law would claim
-// more than it checks. A kernel with the stated chain keeps its error, so that the budget used
-// (harness/property/compare.h) cannot be above what the chain allows.
+// If a neighbour agrees with the chain on every try, the case fails. Either the two are the same
+// chain, or `sample` does not reach the inputs on which they differ; the law would then claim more
+// than it checks. A kernel with the stated chain has that chain's error, so its budget
+// (harness/property/compare.h) is within what the chain allows.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@
 
 namespace lockstep {
 
-// The same bits, or both NaN: host and device make different ones.
+// Whether the bits are equal or both are NaN; host and device make different NaNs.
 template <class T>
 bool same_result(const T& a, const T& b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -58,7 +58,7 @@ class RoundingSearch {
   };
   struct Found {
     Input input;
-    std::size_t neighbour;  // whose result differs from the stated chain's
+    std::size_t neighbour;  // the neighbour whose result differs from the stated chain's
   };
 
   RoundingSearch(Chain stated, std::vector<Neighbour> neighbours)
@@ -68,8 +68,8 @@ class RoundingSearch {
   Result stated(const Input& input) const { return stated_(input); }
   const std::string& name_of(const Found& found) const { return neighbours_[found.neighbour].name; }
 
-  // One input for each neighbour, in their order. `sample` makes a random input of a Bits&. Throws
-  // std::logic_error when a neighbour agrees with the chain on `tries` inputs.
+  // Returns one input for each neighbour, in their order. `sample` makes a random input from a
+  // Bits&. Throws std::logic_error if a neighbour agrees with the chain on `tries` inputs.
   template <class Sample>
   std::vector<Found> find(Bits& bits, Sample&& sample, int tries = 20000) const {
     std::vector<Found> found;
@@ -88,7 +88,7 @@ class RoundingSearch {
     return found;
   }
 
-  // Names of the neighbours that give `result` for this input; empty: none does.
+  // The names of the neighbours with this result for this input; empty: none.
   std::string resembled(const Input& input, const Result& result) const {
     std::string names;
     for (const Neighbour& n : neighbours_) {
@@ -98,9 +98,9 @@ class RoundingSearch {
     return names;
   }
 
-  // The implementation's results for the inputs found, in their order, are those of the stated
-  // chain; otherwise ends the case, and says which neighbours give what was found. `text` makes
-  // words of a result.
+  // Requires that the kernel's results for the found inputs, in their order, are those of the
+  // stated chain. Otherwise fails the case and names the neighbours with the observed result.
+  // `text` converts a result to text.
   template <class Text>
   void require(const std::vector<Found>& found, const std::vector<Result>& actual,
                Text&& text) const {

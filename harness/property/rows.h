@@ -13,9 +13,8 @@
 
 namespace lockstep {
 
-// The rows of an output of rows * stride elements, dense. Fails the case when an element between
-// two rows was written (it is a guard byte in all but name), or when one of a row provably still
-// holds its poison.
+// Returns the rows of an output of rows * stride elements without the gaps. Fails the case if an
+// element between two rows was written, or if an element of a row provably still holds its poison.
 template <class T>
 std::vector<T> fetch_rows(const DeviceArray<T>& array, std::int64_t rows, std::int64_t columns,
                           std::int64_t stride) {

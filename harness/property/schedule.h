@@ -6,12 +6,12 @@
 
 namespace lockstep {
 
-// The schedule that the environment asks for, LOCKSTEP_SCHEDULE; 0, the deterministic order, when
-// unset. Throws std::runtime_error when that is no number.
+// The schedule from the environment variable LOCKSTEP_SCHEDULE; if unset 0, the deterministic
+// order. Throws std::runtime_error if it is not a number.
 std::uint64_t session_schedule();
 
-// Later launches follow `seed` (0: the deterministic order; any other permutes) until the end of
-// the scope, which puts back session_schedule().
+// Sets the schedule of later launches to `seed` (0: the deterministic order; any other permutes).
+// The end of the scope restores session_schedule().
 class ScheduleScope {
  public:
   explicit ScheduleScope(std::uint64_t seed);

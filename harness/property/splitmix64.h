@@ -1,12 +1,12 @@
-// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). The simulated GPU has its own
-// (simulator/splitmix64.h): neither knows the other.
+// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). The simulated GPU has its own copy
+// (simulator/splitmix64.h), because neither may depend on the other.
 #pragma once
 
 #include <cstdint>
 
 namespace lockstep {
 
-// What the sequence adds to its state for every next number.
+// The increment of the sequence's state for each number.
 inline constexpr std::uint64_t kSplitMixStep = 0x9e3779b97f4a7c15u;
 
 // A bijection of 64-bit words in which every input bit reaches every output bit.

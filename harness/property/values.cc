@@ -144,7 +144,7 @@ std::vector<T> make_specials() {
 template <class T>
 T uniform_value(std::uint64_t word) {
   if constexpr (kIsFloat<T>) {
-    // A grid on which every format holds each value exactly, and zero and both ends are hit.
+    // A grid on which every format is exact, and which includes zero and both ends.
     constexpr int kGrid = std::is_same_v<T, Half> ? 10 : 23;
     constexpr std::int64_t kSteps = std::int64_t{1} << kGrid;
     const std::int64_t step =
@@ -167,8 +167,8 @@ template <class T>
 T wide_value(std::uint64_t word) {
   if constexpr (kIsFloat<T>) {
     using F = Format<T>;
-    // The exponent comes from the high bits of the word, sign and significand from a second mixing:
-    // independent of one another.
+    // The exponent is from the high bits of the word; sign and significand are from a second,
+    // independent mixing.
     constexpr std::uint64_t kNormals = (std::uint64_t{1} << F::kExponent) - 2;
     const std::uint64_t exponent =
         1 + static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * kNormals) >> 64);
@@ -227,7 +227,7 @@ Domain<Values> values_of(std::vector<ValueKind> kinds) {
     named.emplace_back(text, kind);
   }
   const auto draw = [kinds](Bits& bits) {
-    // Short seeds read well, and no case needs more than a few million of them.
+    // Short seeds are easy to read, and no case needs more than a few million of them.
     Values v{kinds[bits.below(kinds.size())], bits.below(1'000'000)};
     if (!has_seed(v.kind)) v.seed = 0;
     return v;

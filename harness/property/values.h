@@ -23,10 +23,10 @@ enum class ValueKind : std::uint8_t {
   kIndex,
   // Integers in [-4, 4] ([0, 8] for unsigned types): every partial sum of moderate length is exact.
   kSmallIntegers,
-  // [-1, 1] on a grid of 2^-23 (2^-10 for Half); integer types: [-1000, 1000], cut to what the type
-  // holds.
+  // Uniform in [-1, 1] on a grid of 2^-23 (2^-10 for Half). Integers: [-1000, 1000], cut to the
+  // range of the type.
   kUniform,
-  // Each of the 254 normal exponents (double: 2046, Half: 30) equally likely; integers: each bit
+  // Each of the 254 normal exponents (double: 2046, Half: 30) is equally likely. Integers: each bit
   // width.
   kWide,
   // NaN, infinities, signed zeros, subnormals, extremes, powers of two +-1 ulp: the list in
@@ -41,9 +41,9 @@ struct Values {
   bool operator==(const Values&) const = default;
 };
 
-// Fields: "uniform:17", and "zero", "one", "index" without a seed. Shrinks, within `kinds`, toward
-// zero, one, index, integers, uniform in that order, and the seed toward 0. Throws
-// std::invalid_argument when `kinds` is empty.
+// Texts: "uniform:17"; "zero", "one" and "index" have no seed. Shrinks the kind, within `kinds`,
+// toward zero, one, index, integers, uniform in that order, and the seed toward 0. Throws
+// std::invalid_argument if `kinds` is empty.
 Domain<Values> values_of(std::vector<ValueKind> kinds);
 
 // For float, double and Half, at least 98 bit patterns, each with both signs:
@@ -51,12 +51,12 @@ Domain<Values> values_of(std::vector<ValueKind> kinds);
 // - subnormals (least, middle, greatest), the least and greatest normals;
 // - powers of two with both neighbours, limits of the integer types, and some constants.
 //
-// For integers: the ends, zero, one, powers of two and their neighbours. The pattern of
-// Poison::kNaN is never among them.
+// For integers: both ends, zero, one, and powers of two with their neighbours. The pattern of
+// Poison::kNaN is never included.
 template <class T>
 std::span<const T> special_values();
 
-// n elements of the distribution; `stream` separates several arrays of one case.
+// Returns n elements of the distribution. `stream` distinguishes several arrays of one case.
 template <class T>
 std::vector<T> make_values(const Values& v, std::size_t n, std::uint64_t stream = 0);
 

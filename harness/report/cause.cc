@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-// "tests/x.cu:36" of a line "    at tests/x.cu:36 (st.shared.f32)"; empty if it is none.
+// "tests/x.cu:36" from a line "    at tests/x.cu:36 (st.shared.f32)"; empty for any other line.
 std::string_view place_in(std::string_view line) {
   while (line.starts_with(' ')) line.remove_prefix(1);
   if (!line.starts_with("at ")) return {};
@@ -28,7 +28,7 @@ std::string cause_of(std::string_view reason, std::string_view message) {
       places += " " + std::string(place);
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
   }
-  // Without a place, what is the same must be all of it: wrong values may come of anything.
+  // Without source lines the whole message must agree: wrong values may have any cause.
   return std::string(reason) + (places.empty() ? " " + std::string(message) : places);
 }
 

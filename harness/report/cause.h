@@ -1,4 +1,4 @@
-// Whether two failures have the same cause, judged by reason and message alone.
+// Decides from reason and message alone whether two failures have the same cause.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace lockstep {
 
-// Equal for failures of one reason that happened at the same lines of source, as findings of the
-// simulated GPU name them; where none is named, for those that say the same, to the last number.
-// Empty: nothing is known, and the failure is one of its own.
+// A key that is equal for failures with the same cause: the same reason and the same source lines
+// in the findings of the simulated GPU. Without source lines, the whole message must be the same.
+// Empty: unknown; the failure counts separately.
 std::string cause_of(std::string_view reason, std::string_view message);
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// Small pieces of HTML. Text goes in through escape() alone, so that no case, path or message can
-// become markup.
+// Builds small pieces of HTML. All text passes through escape(), so that no case, path or message
+// can become markup.
 #pragma once
 
 #include <string>
@@ -11,14 +11,13 @@ namespace lockstep::html {
 // For element contents and for attributes in double quotes.
 std::string escape(std::string_view text);
 std::string section(std::string_view id, std::string_view title, std::string_view body);
-// For <script> contents: the text of a program, in which no "</" may end the element early.
+// The contents of a <script> element; no "</" in the program can end the element early.
 std::string script(std::string_view program);
 std::string base64(std::string_view bytes);
 
-// A table that scrolls sideways where it is too wide. Cells are HTML. Columns are aligned by
-// `align`, one letter each: l left, n right (numbers), and a capital where a phone leaves the
-// column out. A table of class "named" has long first cells, which have a line of their own on a
-// phone.
+// A table that scrolls sideways if it is too wide. Cells are HTML. `align` has one letter per
+// column: l left, n right (numbers); a capital hides the column on a phone. A table of class
+// "named" has long first cells, which have their own line on a phone.
 class Table {
  public:
   Table(std::string_view align, const std::vector<std::string>& heads,

@@ -1,4 +1,4 @@
-// JUnit's XML, as CI servers read it: harness/report/run_report.h.
+// JUnit XML for CI servers: harness/report/run_report.h.
 #include <fmt/format.h>
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace lockstep {
 namespace {
 
-// Text as an attribute or element may hold it. XML 1.0 has no way to write most control characters,
-// and a reader refuses a file that is not UTF-8, so each byte beyond ASCII becomes a '?'.
+// Escapes text for an attribute or element. XML 1.0 cannot represent most control characters, and a
+// reader refuses a file that is not UTF-8, so each byte beyond ASCII becomes '?'.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -28,7 +28,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// "Stencil.Matches" as JUnit's class and name; parametrised names keep their slashes.
+// Splits "Stencil.Matches" into JUnit's class and name. Parametrised names keep their slashes.
 std::pair<std::string_view, std::string_view> class_and_name(std::string_view property) {
   const auto dot = property.find('.');
   if (dot == property.npos) return {"", property};
@@ -71,7 +71,7 @@ std::string testcase(const Record& r, std::string_view family) {
   return out + "    </testcase>\n";
 }
 
-// Problems that belong to no property must still turn a CI server red.
+// Problems of the suite as a whole must also make the CI run fail.
 std::string whole_suite(const SuiteResult& s, std::size_t& count) {
   std::string out;
   for (const std::string& problem : s.problems) {

@@ -12,7 +12,7 @@ constexpr char kAtOnce[] = "products at once", kBits[] = "bits below the largest
                kCut[] = "terms are cut", kSumBits[] = "bits of a sum",
                kRounded[] = "sums are rounded";
 
-// The number that a text begins with, or -1.
+// The number at the beginning of a text, or -1.
 int leading_number(const std::string& text) {
   int n = -1;
   std::from_chars(text.data(), text.data() + text.size(), n);
@@ -21,13 +21,13 @@ int leading_number(const std::string& text) {
 
 bool nearest(const std::string& direction) { return direction.starts_with("to the nearest"); }
 
-// Whether no input decided the value, or inputs gave a bound alone: then a difference is no change.
+// Whether inputs gave no value, or only a bound: a difference is then no change.
 bool is_bound(const std::string& text) {
   return text.starts_with("no effect") || text.starts_with("at most") ||
          text.starts_with("at least");
 }
 
-// What decides how far a result is from the exact one.
+// Whether the value affects the error of a result.
 bool is_of_precision(const std::string& name) {
   return name == kAtOnce || name == kBits || name == kCut || name == kSumBits || name == kRounded;
 }

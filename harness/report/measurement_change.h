@@ -1,4 +1,4 @@
-// What changed between two measurements of one part of a device, in words.
+// Describes the differences between two measurements of the same part of a device.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace lockstep {
 
-// A sentence, or nothing where they agree. Of a matrix unit it says how far two results for the
-// same numbers can be apart.
+// A sentence, or an empty text if the two agree. For a matrix unit it states how far two results
+// for the same inputs can differ.
 std::string change_of(const Measurement& before, const Measurement& after);
 
-// How far a matrix unit's result may be from the exact sum, as a share of the largest term or sum
-// on the way: what each step cuts from its terms, and what it rounds. 0 where nothing is cut or
-// rounded; below 0 where that is not known.
+// The largest error of a matrix unit's result, as a share of the largest term or intermediate sum:
+// the bits that each step cuts from its terms, and the rounding. 0 if nothing is cut or rounded;
+// negative if unknown.
 double share_lost(const Measurement& unit);
 
 }  // namespace lockstep

@@ -16,7 +16,7 @@ namespace {
 using html::escape;
 using nlohmann::ordered_json;
 
-// Forms that agree in what is looked at.
+// Instruction forms with equal values in the shown columns.
 struct Alike {
   std::vector<std::string> values;
   std::vector<const Measurement*> forms;
@@ -54,7 +54,7 @@ int leading_number(const std::string& text) {
   return n;
 }
 
-// The columns that everybody asks for; the rest stands below, form by form.
+// The most important columns; the page lists the others below, per form.
 constexpr const char* kAtOnce = "products at once";
 constexpr const char* kBits = "bits below the largest";
 constexpr const char* kSumBits = "bits of a sum";
@@ -63,7 +63,7 @@ constexpr const char* kColumns[] = {kAtOnce, kBits, "terms are cut", kSumBits, "
                                     kZero};
 constexpr const char* kIntegerColumns[] = {"factors", "counts", "overflow"};
 
-// A bound says how far inputs reach, and nothing of the unit.
+// Hides a bound, which describes the inputs and not the unit.
 std::string shown(const Measurement& m, const std::string& column) {
   const std::string text = m.value(column);
   if (column == kZero && (text.starts_with("no effect") || text.starts_with("at most")))

@@ -1,4 +1,4 @@
-// What was measured of the device, for report.html.
+// The measurements of the device as HTML, for report.html.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-// How the matrix units compute: a drawing and a table, with a row for the forms that compute alike.
-// Empty where none was measured.
+// The arithmetic of the matrix units: a drawing, and a table with one row for forms that compute
+// alike. Empty if none was measured.
 std::string matrix_units_html(const Passport& passport);
 
 }  // namespace lockstep

@@ -23,14 +23,14 @@ ordered_json counts(const Tally& t) {
   return j;
 }
 
-// As in the ledger: what JSON cannot say as a number is text.
+// As in the ledger: numbers that JSON cannot represent are text.
 ordered_json number(double x) {
   if (std::isfinite(x)) return x;
   return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
 }
 
-// A test writes what it measured as notes: text by name, the kind before the first dot. Here they
-// become fields.
+// Converts notes to fields. A test records its measurements as notes: name and text, with the kind
+// before the first dot of the name.
 void add_notes(ordered_json& j, const std::map<std::string, std::string>& notes) {
   ordered_json rest = ordered_json::object();
   for (const auto& [name, text] : notes) {

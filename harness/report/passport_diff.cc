@@ -13,15 +13,15 @@
 namespace lockstep {
 namespace {
 
-// With the same cases a budget changes only with the kernel and the device; other cases, and above
-// all more of them, meet other worst ones, which is no step back. Shares of the bound below a
-// hundredth say nothing.
+// On the same cases, a budget changes only with the kernel and the device. Other cases, and more
+// cases, have other worst ones; that is no regression. Shares of the bound below a hundredth are
+// insignificant.
 constexpr double kBudgetFactor = 1.1, kBudgetFloor = 0.01;
 
 bool red(Verdict v) { return v == Verdict::kFail || v == Verdict::kNotRun; }
 
-// Steps back are: into red, and from a pass into a failure that is only waived. A device that lacks
-// a capability is another device, not a worse one.
+// A regression is a change to red, or from a pass to a waived failure. A device that lacks a
+// capability is a different device, and no regression.
 bool is_step_back(Verdict before, Verdict after) {
   if (red(after)) return !red(before);
   return before == Verdict::kPass && after == Verdict::kWaived;
@@ -63,7 +63,7 @@ void compare_bits(const std::string& name, const PassportProperty& a, const Pass
                                  a.cases, a.digest, b.digest));
 }
 
-// `one_arithmetic`: both devices are to compute the same.
+// `one_arithmetic`: both devices should compute the same results.
 void compare_budgets(const std::string& name, const PassportProperty& a, const PassportProperty& b,
                      bool one_arithmetic, PassportDiff& d) {
   if (a.verdict != Verdict::kPass || b.verdict != Verdict::kPass) return;
@@ -90,7 +90,8 @@ void compare_goldens(const std::string& name, const PassportProperty& a, const P
   }
 }
 
-// Whether the suite measures how the device computes: then its outputs are those of a generation.
+// Whether the suite measures the device's arithmetic: its outputs are then specific to a device
+// generation.
 bool measures(const PassportSuite& s) {
   return std::any_of(s.properties.begin(), s.properties.end(),
                      [](const auto& p) { return !p.second.measurements.empty(); });
@@ -114,7 +115,7 @@ std::string entry(const Passport& p, const char* key) {
   return p.device.contains(key) ? p.device.at(key) : "";
 }
 
-// What of it was run, where that was less than all properties of its suites; else empty.
+// The part of the suites' properties that the run executed; empty if it executed all.
 std::string part_of(const Passport& run) {
   if (run.options.contains("pattern"))
     return fmt::format("of properties with {} in their names", run.options.at("pattern"));
@@ -122,13 +123,13 @@ std::string part_of(const Passport& run) {
   return run.partial;
 }
 
-// Why the run cannot have had the suite, though the other had it; empty when it should.
+// Why the run could not include a suite that the other run has; empty if it should.
 std::string not_for(const Passport& run, const std::string& family) {
   if (run.options.contains("suites"))
     return fmt::format("the second run was of {} alone", run.options.at("suites"));
   if (const std::string part = part_of(run); !part.empty()) return "the second run was " + part;
-  // What measures a GPU is named so (bazel/kernel_test.bzl), and left out where there is nothing to
-  // measure.
+  // Suites that measure a GPU have this suffix (bazel/kernel_test.bzl). A run on the simulated GPU
+  // omits them.
   if (!family.ends_with("_timing")) return "";
   if (entry(run, "simulated") == "true")
     return "it measures a GPU, and the second run was on the simulated one";
@@ -174,14 +175,14 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
   const bool one_generation =
       entry(before, "compute_capability") == entry(after, "compute_capability");
   std::size_t other_cases = 0, other_generation = 0, not_run_again = 0;
-  // A suite that the second run did not have at all was not asked for; a property that its suite
-  // lost is missing.
+  // If the second run lacks a whole suite, the user may not have selected it. If it lacks a
+  // property of a suite that it has, the property is missing.
   std::set<std::string> suites_after, suites_before;
   for (const PassportSuite& s : after.suites) suites_after.insert(s.family);
   for (const PassportSuite& s : before.suites) {
     suites_before.insert(s.family);
     if (!suites_after.contains(s.family)) {
-      // If nothing says that it was not asked for, its absence is a step back.
+      // Without such a reason, the suite's absence is a regression.
       if (const std::string why = not_for(after, s.family); !why.empty()) {
         d.not_compared.push_back(fmt::format("suite {}: {}", s.family, why));
       } else {
@@ -208,7 +209,7 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
       } else {
         other_generation += !a.digest.empty() && !b->digest.empty();
       }
-      // What the other device lacks is said once, by the verdict.
+      // A capability that the other device lacks is already reported as a verdict.
       if (a.verdict == Verdict::kPass && b->verdict == Verdict::kPass)
         compare_measurements(a, *b, one_generation, d);
       compare_budgets(name, a, *b, one_generation || !measures(s), d);
@@ -248,7 +249,7 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
 
 namespace {
 
-// What is not there yet.
+// Adds the sentences that are not in `to`.
 void add_new(std::vector<std::string>& to, const std::vector<std::string>& from) {
   for (const std::string& s : from) {
     if (std::find(to.begin(), to.end(), s) == to.end()) to.push_back(s);
@@ -285,7 +286,7 @@ PassportDiff diff_runs(const std::vector<Passport>& before, const std::vector<Pa
       "the durations of {} pairs of runs in turn: {} slower, {} faster, {} the same, {} not known",
       j.pairs, j.slower.size(), j.faster.size(), j.same, j.inconclusive);
   d.timing_worse = std::move(j.slower);
-  d.timing_other = std::move(j.faster);  // single runs have nothing to add
+  d.timing_other = std::move(j.faster);  // single runs add nothing
   return d;
 }
 

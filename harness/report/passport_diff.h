@@ -1,4 +1,5 @@
-// What changed between two passports: of one machine before and after a change, or of two machines.
+// The differences between two passports: of one machine before and after a change, or of two
+// machines.
 #pragma once
 
 #include <string>
@@ -9,43 +10,45 @@
 namespace lockstep {
 
 struct PassportDiff {
-  // Why the two say nothing about each other, sentences; then nothing else is filled in.
+  // Sentences that say why the two cannot be compared. If there are any, all else is empty.
   std::vector<std::string> not_comparable;
 
-  // A sentence each. `worse` are reasons to look before going on; `other` are changes that are no
-  // step back.
+  // One sentence each. `worse` are regressions; `other` are changes that are not.
   std::vector<std::string> verdicts_worse, verdicts_other;
-  std::vector<std::string> bits;  // outputs that are not the same, bit for bit
+  std::vector<std::string> bits;  // outputs that differ in some bit
   std::vector<std::string> budget_worse,
-      // Properties that use more of their error bound on the same cases; less, or more on other
-      // cases.
+      // `budget_worse`: properties that use more of their error bound on the same cases.
+      // `budget_other`: properties that use less, or more on other cases.
       budget_other;
-  std::vector<std::string> timing_worse;  // of several runs in turn on one GPU (timing_diff.h)
-  std::vector<std::string> timing_other;  // information
-  // What was measured of the device and is not the same: of one compute capability, or of two.
+  std::vector<std::string>
+      timing_worse;  // from several alternating runs on one GPU (timing_diff.h)
+  std::vector<std::string> timing_other;  // for information
+  // Measurements of the device that differ. `measured_worse`: same compute capability;
+  // `measured_other`: different ones.
   std::vector<std::string> measured_worse, measured_other;
-  std::vector<std::string> not_compared;  // what could not be held against each other, and why
+  std::vector<std::string> not_compared;  // items that cannot be compared, and why
 
   std::size_t compared = 0;          // properties in both
-  std::size_t digests_compared = 0;  // and outputs of theirs
-  std::size_t timings = 0;           // durations of the first that might be compared
-  std::vector<std::string> suites;   // whose properties are compared
-  std::string timings_are;           // how durations were judged, or why not; empty: there are none
+  std::size_t digests_compared = 0;  // outputs in both
+  std::size_t timings = 0;           // durations of the first passport that can be compared
+  std::vector<std::string> suites;   // suites whose properties are compared
+  std::string
+      timings_are;  // how durations were judged, or why they were not; empty: there are none
 
-  std::vector<std::string> reasons() const;  // for which it is worse
+  std::vector<std::string> reasons() const;  // the regressions
   bool worse() const { return !reasons().empty(); }
 };
 
-// `before` against `after`. Outputs are compared where both ran the same cases (seed and number)
-// and passed. Durations of one run each are information, and make nothing worse.
+// Compares `before` with `after`. Compares outputs of properties that passed in both with the same
+// cases (seed and number). Durations of single runs are for information and count as no regression.
 PassportDiff diff_passports(const Passport& before, const Passport& after);
-// The same of several runs of each side, at least one: what any two of them show, in their order;
-// and durations, judged.
+// The same for several runs of each side, at least one each: all differences between any two of
+// them, in order, and judged durations.
 PassportDiff diff_runs(const std::vector<Passport>& before, const std::vector<Passport>& after);
 
-// One line: whether it is worse and why, what was compared and what was not.
+// One line: whether there is a regression and why, what was compared, and what was not.
 std::string verdict_line(const PassportDiff& diff);
-// For people: that line, and everything.
+// The verdict line and all details, for display.
 std::string diff_text(const Passport& before, const Passport& after, const PassportDiff& diff);
 
 }  // namespace lockstep

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// The text forms of what JSON cannot say as a number.
+// Numbers that JSON cannot represent have a text form.
 double number(const json& j) {
   if (j.is_number()) return j.get<double>();
   const std::string text = j.is_string() ? j.get<std::string>() : "";
@@ -164,7 +164,7 @@ bool read_runs(const std::string& path, std::vector<Passport>& out, std::string&
     for (const fs::directory_entry& e : fs::directory_iterator(path, none)) {
       if (fs::exists(e.path() / "passport.json", none)) runs.push_back(e.path().string());
     }
-    // "2" before "10".
+    // Sorts "2" before "10".
     std::sort(runs.begin(), runs.end(), [](const std::string& a, const std::string& b) {
       return a.size() != b.size() ? a.size() < b.size() : a < b;
     });

@@ -1,5 +1,5 @@
-// passport: compares two passports, and makes the report of one. `./lockstep diff` and `./lockstep
-// report`.
+// passport: compares two passports, or makes the report of one, for `./lockstep diff` and
+// `./lockstep report`.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -27,8 +27,8 @@ int refuse(const std::string& sentence) {
   return kNotComparable;
 }
 
-// `bazel run` starts programs in their runfiles; paths that a user types are meant from where the
-// user is.
+// Resolves a path of the user. `bazel run` starts programs in their runfiles, but a user's path is
+// relative to the user's folder.
 std::string from_user(const std::string& path) {
   const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
   if (path.empty()) return path;

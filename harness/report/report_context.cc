@@ -18,7 +18,7 @@ std::string text_of(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// Of a file of mutation-testing-elements' schema; one that is damaged has no mutants.
+// Reads a file of mutation-testing-elements' schema; a damaged file has no mutants.
 MutationScore score_of(const std::string& suite, const std::string& text) {
   MutationScore score;
   score.suite = suite;
@@ -36,7 +36,7 @@ MutationScore score_of(const std::string& suite, const std::string& text) {
   return score;
 }
 
-// The folder above `out` that is a checkout; empty when there is none.
+// The folder above `out` that is a checkout; empty if there is none.
 fs::path checkout_around(const fs::path& out) {
   std::error_code error;
   for (fs::path folder = fs::absolute(out, error).lexically_normal(); folder.has_relative_path();
@@ -95,7 +95,7 @@ std::vector<FileCoverage> read_coverage(const std::string& out) {
     if (line.starts_with("SF:")) {
       file = {};
       file.file = line.substr(3);
-      // As sources are called elsewhere on the page.
+      // Paths relative to the checkout, as elsewhere on the page.
       if (!root.empty() && file.file.starts_with(root.string() + "/"))
         file.file.erase(0, root.string().size() + 1);
     }
@@ -124,7 +124,7 @@ std::vector<KernelCounters> read_counters(const std::string& out) {
       if (value.is_number_unsigned()) counted.counters[key] = value;
       if (key == "name" && value.is_string()) counted.kernel = value;
     }
-    // One whose process crashed has a name alone.
+    // A kernel whose process crashed has only a name.
     if (counted.at("launches") > 0) kernels.push_back(std::move(counted));
   }
   return kernels;

@@ -1,5 +1,5 @@
-// What report.html can show besides the passport itself: an earlier run, scores of mutants,
-// coverage, counters of kernels, and where the sources are.
+// The contents of report.html besides the passport: an earlier run, mutation scores, coverage,
+// kernel counters, and links to the sources.
 #pragma once
 
 #include <cstdint>
@@ -16,36 +16,36 @@ namespace lockstep {
 struct Picture {
   std::string scene, png;
 };
-// Those that a run left in `out`/outputs, in alphabetical order.
+// The pictures in `out`/outputs, in alphabetical order.
 std::vector<Picture> read_pictures(const std::string& out);
 
-// What `lockstep mutate` found of one suite (docs/reference/mutation.md).
+// The result of `lockstep mutate` for one suite (docs/reference/mutation.md).
 struct MutationScore {
   std::string suite;
   std::size_t killed = 0, survived = 0, not_covered = 0, equivalent = 0;  // mutants
-  std::string page;  // its report, relative to this one
+  std::string page;  // its report, as a path relative to report.html
 };
 // From `out`/mutation/<suite>/mutation.json, in alphabetical order.
 std::vector<MutationScore> read_mutation_scores(const std::string& out);
 
-// What `lockstep coverage` found of one source file.
+// The result of `lockstep coverage` for one source file.
 struct FileCoverage {
   std::string file;
   std::size_t lines = 0, lines_hit = 0, branches = 0, branches_hit = 0;
 };
-// From `out`/coverage/coverage.info; empty when there is none.
+// From `out`/coverage/coverage.info; empty if there is none.
 std::vector<FileCoverage> read_coverage(const std::string& out);
 
-// What `lockstep counters` has counted of one kernel, over all its launches
+// The counters of one kernel from `lockstep counters`, over all its launches
 // (docs/reference/exec.md).
 struct KernelCounters {
   std::string kernel;
   std::map<std::string, std::uint64_t>
-      counters;  // "launches" and those of the simulated GPU; what is not there is 0
+      counters;  // "launches" and the simulated GPU's counters; absent counters are 0
   std::uint64_t at(const std::string& counter) const;
 };
-// From `out`/counters/counters.json, in the order in which the kernels were first launched; empty
-// when there is none.
+// From `out`/counters/counters.json, in the order of the kernels' first launches; empty if there is
+// none.
 std::vector<KernelCounters> read_counters(const std::string& out);
 
 struct ReportContext {
@@ -54,12 +54,12 @@ struct ReportContext {
   std::vector<FileCoverage> coverage;
   std::vector<KernelCounters> counters;
   std::optional<Passport> earlier;
-  // "../": what a source's name is put behind to be found from the page; empty: no links.
+  // The prefix of links to source files, such as "../"; empty: no links.
   std::string sources;
 };
-// All that there is around a passport in `out`: an earlier one is `out`/earlier.json. Sources are
-// linked where LOCKSTEP_SOURCES says (an address or a folder, before the name of a file), or else
-// in the checkout around `out`.
+// Reads everything around a passport in `out`. The earlier passport is `out`/earlier.json. Links to
+// sources begin with LOCKSTEP_SOURCES (an address or a folder) if it is set; otherwise they lead to
+// the checkout around `out`.
 ReportContext read_context(const std::string& out);
 
 }  // namespace lockstep

@@ -28,7 +28,7 @@ using nlohmann::ordered_json;
 
 constexpr double kTouches = 0.95;  // of a bound
 
-// Shown by report.js, which it is for.
+// Hidden until report.js, which implements it, shows it.
 constexpr char kFilter[] =
     "<p class=\"filter\" hidden><label>Show <input type=\"search\" placeholder=\"part of a name or "
     "sentence\"></label> <label><input type=\"checkbox\"> only what is not green</label> <span "
@@ -52,7 +52,7 @@ std::string pre(const std::string& label, const std::string& text) {
              : fmt::format("<p class=\"label\">{}</p>\n<pre>{}</pre>\n", label, escape(text));
 }
 
-// A chart that report.js draws; a table of the same numbers must be near.
+// A chart, drawn by report.js. A table of the same numbers must be near it.
 std::string chart(const char* kind, const std::string& meaning, const ordered_json& rows) {
   return fmt::format(
       "<figure class=\"chart\" data-kind=\"{}\" aria-label=\"{}\" data-rows=\"{}\"></figure>\n",
@@ -104,8 +104,8 @@ std::string summary(const Passport& p) {
   return section("summary", "Summary", body);
 }
 
-// The failures after this one with the same cause, by name and replay line. They are listed with
-// it.
+// The later failures with the same cause, by name and replay line. They are listed with this
+// failure.
 std::string others_of_that_cause(const PassportSuite& s, const std::string& first,
                                  std::set<std::string>& listed) {
   const PassportProperty& r = s.properties.at(first);
@@ -149,7 +149,7 @@ std::string failures(const Passport& p) {
   return body.empty() ? "" : section("failures", "Failures", body);
 }
 
-// A property's sentence, which leads to its source where that can be found.
+// A property's sentence, with a link to its source if known.
 std::string sentence(const std::string& property, const PassportProperty& r,
                      const std::string& sources) {
   const std::string text = escape(sentence_of(property));
@@ -180,7 +180,7 @@ std::string properties(const PassportSuite& s, const std::string& sources) {
            r.digest.empty() ? "" : "<code>" + escape(r.digest) + "</code>"},
           "property");
   }
-  // What a suite takes is more than what its properties do.
+  // A suite takes longer than its properties together.
   t.row({"<span class=\"soft\">starting, ending, and between properties</span>", "", "", "",
          fmt::format("{:.2f}", std::max(0.0, s.seconds - inside)), ""},
         "sum rest");
@@ -238,7 +238,7 @@ std::string ledger(const Passport& p, const std::string& sources) {
                      fmt::format("{:.1f} s.</p>\n", p.seconds) + t.end() + kFilter + details);
 }
 
-// In words, which budgets leave nothing or next to nothing: a bar's end does not say it.
+// Names, in words, the budgets that leave almost nothing: a bar does not show it.
 std::string at_the_limit(const Passport& p) {
   std::string body;
   for (const PassportSuite& s : p.suites) {
@@ -313,7 +313,7 @@ std::string budgets(const Passport& p) {
                      at_the_limit(p) + body);
 }
 
-// Whether a stands before b where numbers in them count as numbers: "256 bins" before "1024 bins".
+// Compares texts with numbers in numeric order: "256 bins" before "1024 bins".
 bool natural_order(const std::string& a, const std::string& b) {
   const auto digit = [](const std::string& s, std::size_t at) {
     return at < s.size() && s[at] >= '0' && s[at] <= '9';
@@ -335,7 +335,7 @@ bool natural_order(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - k;
 }
 
-// Copies, since a ledger keeps them by name.
+// Returns a sorted copy; a ledger sorts by name.
 template <class Named>
 std::vector<Named> in_natural_order(std::vector<Named> all) {
   std::stable_sort(all.begin(), all.end(),
@@ -343,7 +343,7 @@ std::vector<Named> in_natural_order(std::vector<Named> all) {
   return all;
 }
 
-// Three digits that say something.
+// Three significant digits.
 std::string ratio(double r) {
   return r < 0.1 ? fmt::format("{:.3g}", r) : fmt::format("{:.3f}", r);
 }
@@ -383,7 +383,7 @@ std::string timings(const Passport& p) {
       "once in a thousand times.</p>\n";
   if (!ratios.empty())
     body += chart("ratio", "ratios of durations with their intervals", ratios) + verdicts.end();
-  // Long and short ones need scales of their own.
+  // Long and short durations need separate scales.
   std::map<int, ordered_json> by_scale;
   for (const ordered_json& d : durations)
     by_scale[static_cast<int>(std::floor(std::log10(d["high"].get<double>())))].push_back(d);
@@ -404,7 +404,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   }
 }
 
-// Tables that tests recorded, such as that of transactions.
+// Tables that tests recorded, such as the one of transactions.
 std::string tables(const Passport& p) {
   std::string out;
   for (const PassportSuite& s : p.suites) {

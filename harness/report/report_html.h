@@ -1,5 +1,5 @@
-// report.html: a run's passport and pictures for people, as one file that needs nothing else: no
-// network, no folder beside it. It can be mailed, kept with a build, and printed.
+// report.html: a run's passport and pictures in one self-contained file, without network access or
+// other files. It can be mailed, archived with a build, and printed.
 #pragma once
 
 #include <map>
@@ -11,11 +11,11 @@
 
 namespace lockstep {
 
-// What the page is made of besides its contents; see harness/report/.
+// The parts of the page besides its contents; see harness/report/.
 struct ReportAssets {
   std::string css, js, d3;
 };
-// From the runfiles; empty, or a sentence about what is missing.
+// Reads them from the runfiles. Returns an empty text, or a sentence that names the missing file.
 std::string read_assets(ReportAssets& assets);
 
 std::string report_html(const Passport& passport, const ReportContext& context,

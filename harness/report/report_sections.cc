@@ -15,11 +15,11 @@ using html::escape;
 using html::Table;
 
 std::string percent(std::size_t part, std::size_t whole) {
-  // Rounded down: 100 % is all of it.
+  // Rounded down, so that 100 % means all.
   return whole == 0 ? "" : fmt::format("{:.1f} %", static_cast<double>(1000 * part / whole) / 10);
 }
 
-// A long list is folded, unless it is of what is worse.
+// A long list is folded, unless it lists regressions.
 constexpr std::size_t kLong = 8;
 
 void add_list(std::string& out, const char* head, const std::vector<std::string>& sentences,
@@ -99,7 +99,7 @@ std::string change_section(const Passport& p, const ReportContext& context) {
 
 std::string kernel_section(const ReportContext& context) {
   if (context.counters.empty()) return "";
-  // What a phone leaves out are products of others, or rarer.
+  // A phone hides columns that follow from others or are rarely needed.
   Table t("lnnNnnnNN",
           {"kernel", "launches", "warp instructions", "lanes of 32", "sectors a load",
            "sectors a store", "bank conflicts", "atomics", "barriers"},

@@ -1,4 +1,4 @@
-// Sections of report.html about more than one run's ledger.
+// Sections of report.html that need more than the run's own ledger.
 #pragma once
 
 #include <string>
@@ -7,20 +7,19 @@
 
 namespace lockstep {
 
-// What kind of run it was, where it was not a whole one: a sentence, as HTML; empty for a whole
-// one.
+// What part of the suites the run executed: a sentence, as HTML; empty for a whole run.
 std::string kind_of_run(const Passport& passport);
 // The word beside the verdict: "ONE CASE", "PARTIAL", "A PART"; empty for a whole run.
 std::string mark_of_run(const Passport& passport);
 
-// What changed since an earlier run; empty without one.
+// The changes since an earlier run; empty without one.
 std::string change_section(const Passport& passport, const ReportContext& context);
 
-// What each kernel did, as `lockstep counters` has counted it; empty without that.
+// The counters of each kernel, from `lockstep counters`; empty without them.
 std::string kernel_section(const ReportContext& context);
 
-// How good the suites are: mutants that they notice, and what they execute of the kernels. Empty
-// where neither is known.
+// The quality of the suites: killed mutants, and coverage of the kernels. Empty if neither is
+// known.
 std::string judgement_section(const ReportContext& context);
 
 }  // namespace lockstep

@@ -45,7 +45,7 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-// Why a suite ran none of its properties, when that is one reason for all of them.
+// Why a suite ran no property, if the reason is the same for all.
 std::string one_reason(const SuiteResult& s) {
   const auto& records = s.ledger.records();
   if (records.size() < 2) return {};
@@ -57,13 +57,13 @@ std::string one_reason(const SuiteResult& s) {
 
 bool same_cause(const Record& a, const Record& b) {
   if (a.verdict != b.verdict || a.reason != b.reason) return false;
-  // What did not run says all of why in its reason.
+  // For a property that did not run, the reason is the whole explanation.
   if (a.verdict == Verdict::kNotRun) return true;
   const std::string cause = cause_of(a.reason, a.message);
   return a.verdict == Verdict::kFail && !cause.empty() && cause == cause_of(b.reason, b.message);
 }
 
-// What the simulated GPU itself said about it: it explains on stderr what a CUDA error cannot.
+// The first message of the simulated GPU in the log: it explains more than a CUDA error can.
 std::string explanation(const std::string& log) {
   constexpr std::string_view kSays = "lockstep: ";
   std::ifstream in(log);
@@ -86,7 +86,7 @@ std::vector<std::string> RunReport::problems() const {
   for (const SuiteResult& s : suites) {
     for (const std::string& p : s.problems) out.push_back(fmt::format("{}: {}", s.suite.family, p));
   }
-  // Verdicts of different devices do not make one passport.
+  // Verdicts of different devices must not be in one passport.
   const SuiteResult* first = nullptr;
   for (const SuiteResult& s : suites) {
     if (s.file.device.empty()) continue;

@@ -1,5 +1,5 @@
-// What a run of several suites leaves: the table for people, the passport for machines
-// (docs/reference/passport.md), JUnit for CI servers.
+// The results of a run of several suites: a table for display, a passport for programs
+// (docs/reference/passport.md), and JUnit XML for CI servers.
 #pragma once
 
 #include <map>
@@ -13,20 +13,20 @@ namespace lockstep {
 inline constexpr int kPassportSchema = 2;
 
 struct RunReport {
-  std::string commit;         // hash of the tree that was built; empty when unknown
-  bool modified = false;      // and whether it had changes beyond that commit
+  std::string commit;         // hash of the built tree; empty: unknown
+  bool modified = false;      // whether the tree had changes beyond that commit
   std::string created;        // "2026-11-21T11:30:00Z"
-  int driver_version = 0;     // of NVIDIA's driver, 13000: CUDA 13.0; 0 on the simulated GPU
-  std::string driver_module;  // and of its kernel module, "580.65.06"; empty when unknown
-  // What the command line asked for: "cases", "seed", "device", "suites"; only what was given.
+  int driver_version = 0;     // of NVIDIA's driver, 13000: CUDA 13.0; 0: the simulated GPU
+  std::string driver_module;  // version of its kernel module, "580.65.06"; empty: unknown
+  // The options of the command line: "cases", "seed", "device", "suites"; only those given.
   std::map<std::string, std::string> options;
   std::vector<SuiteResult> suites;
   double seconds = 0;
-  std::string partial;  // why it ended before its end: "interrupted by SIGINT"; empty: it did not
-  std::vector<std::string> not_begun;  // suites that it did not come to, then
+  std::string partial;  // why the run ended early: "interrupted by SIGINT"; empty: it did not
+  std::vector<std::string> not_begun;  // suites that did not begin, if it ended early
 
-  // Of the suites, and of them together: none ran, or they ran on different devices. Empty means
-  // green.
+  // The problems of the suites and of the run as a whole: no suite ran, or suites ran on different
+  // devices. Empty: green.
   std::vector<std::string> problems() const;
 };
 
@@ -34,19 +34,19 @@ struct RunReport {
 struct SuiteSum {
   std::string family;
   Tally tally;
-  double seconds = 0;  // of its processes
+  double seconds = 0;  // of the suite's processes
 };
 
-// Counts and seconds add up; of the budgets the larger one.
+// Adds counts and seconds; keeps the larger budget.
 void add(Tally& sum, const Tally& t);
 Tally total(const std::vector<SuiteResult>& suites);
 
-// One row a suite and, with several, one of totals; columns are planned, pass, fail, waived, not
-// applicable, not run, cases, the largest budget used and seconds.
+// One row per suite and, if there are several, a row of totals. The columns: planned, pass, fail,
+// waived, not applicable, not run, cases, the largest budget, seconds.
 std::string table(const std::vector<SuiteSum>& sums);
 std::string table(const std::vector<SuiteResult>& suites);
 
-// Words that stand out, where there is a terminal to show it.
+// Highlights words on a terminal with colours.
 struct Paint {
   bool on = false;
   std::string good(const std::string& text) const {
@@ -57,10 +57,10 @@ struct Paint {
   }
 };
 
-// For every suite that is not green: its problems, and of each failure the message, the minimal
-// case and the replay line. Failures of one cause (cause.h) are one, and the others are named with
-// their replay lines. If one reason kept a whole suite from running, the suite has one line with
-// the simulated GPU's explanation.
+// For every suite that is not green: its problems, and the message, minimal case and replay line of
+// each failure. Failures with one cause (cause.h) are printed once, with the replay lines of the
+// others. If one reason kept a whole suite from running, the suite has one line with the simulated
+// GPU's explanation.
 std::string failures(const std::vector<SuiteResult>& suites, const Paint& paint = {});
 
 std::string passport_json(const RunReport& report);

@@ -1,5 +1,4 @@
-// The table, the passport and the XML say of a run what its ledgers say, above all when it is not
-// green.
+// The table, the passport and the XML agree with the ledgers, above all if a run is not green.
 #include "harness/report/run_report.h"
 
 #include <fmt/format.h>
@@ -201,7 +200,7 @@ TEST(Passport, HoldsCountsVerdictsAndDevice) {
   EXPECT_EQ(nlohmann::json::parse(passport_json(green()))["green"], true);
 }
 
-// As many of each verdict as of no other, spread over two suites.
+// Every verdict has a different count, over two suites.
 TEST(Passport, CountsEveryVerdict) {
   const std::vector<std::pair<Verdict, int>> wanted = {{Verdict::kFail, 1},
                                                        {Verdict::kWaived, 2},

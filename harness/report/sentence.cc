@@ -15,7 +15,7 @@ std::string sentence_of(std::string_view property) {
   };
   std::string out;
   for (std::size_t i = 0; i < name.size();) {
-    // A run of capitals is an abbreviation, but for the last of them where a word begins with it.
+    // A run of capitals is an abbreviation, except for its last letter if that begins a word.
     std::size_t end = i;
     while (is_upper(end)) ++end;
     if (is_lower(end) && end > i) --end;

@@ -1,4 +1,4 @@
-// A property's name as the sentence that it is.
+// Converts a property's name to a sentence.
 #pragma once
 
 #include <string>

@@ -12,10 +12,10 @@
 namespace lockstep {
 namespace {
 
-// Below this share a duration is the same: clocks and the place of memory differ between processes.
+// A smaller relative difference is none: clocks and addresses differ between processes.
 constexpr double kEffect = 0.05;
 
-// By what follows the property's name, since several properties may measure one thing.
+// Key: the property, and the rest of the duration's name.
 using Durations = std::map<std::pair<std::string, std::string>, double>;
 
 Durations durations_of(const Passport& p) {
@@ -35,13 +35,13 @@ struct Run {
   bool after;
 };
 
-// The runs by time, two and two; empty when they were not made in turn.
+// The runs in pairs, in the order of time; empty unless they alternate.
 std::vector<std::pair<const Passport*, const Passport*>> pairs_of(
     const std::vector<Passport>& before, const std::vector<Passport>& after) {
   std::vector<Run> runs;
   for (const Passport& p : before) runs.push_back({&p, false});
   for (const Passport& p : after) runs.push_back({&p, true});
-  // Seconds, as text that sorts by time.
+  // Seconds since the epoch as text, which sorts by time.
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
     return a.passport->created < b.passport->created;
   });
@@ -54,7 +54,7 @@ std::vector<std::pair<const Passport*, const Passport*>> pairs_of(
   return pairs;
 }
 
-// Whether the pairs in even places show the difference, and those in odd places too.
+// Whether the pairs at even indices and those at odd indices both show the difference.
 bool twice(const std::vector<Pair>& pairs, Speed speed) {
   for (const std::size_t first : {0, 1}) {
     std::vector<double> logs;

@@ -1,4 +1,4 @@
-// What a test can plant in the fake simulator's extension beside it, and what it can see there.
+// A fake of the simulator's extension: values that a test sets, and calls that it can inspect.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@ struct FakeExtension {
     void* begin;
     std::size_t bytes;
     std::string name;
-    std::vector<unsigned char> held;  // when it was marked
+    std::vector<unsigned char> held;  // the contents when it was marked
   };
   std::vector<Named> named;
-  std::vector<Named> unwritten;  // as they were marked; no names
-  std::string findings = "[]";   // what the next lockstepTakeFindings gives, once
-  bool knows_buffers = true;     // false: lockstepNameBuffer and lockstepMarkUnwritten answer -1
+  std::vector<Named> unwritten;  // in the order of marking; no names
+  std::string findings = "[]";   // the result of the next lockstepTakeFindings
+  bool knows_buffers = true;     // false: lockstepNameBuffer and lockstepMarkUnwritten return -1
   int cleared = 0;  // calls of lockstepClearError; each clears the fake runtime's sticky error
   int quiet = 0;
-  std::uint32_t checks = 15;             // the mask of lockstepSetChecks
-  std::vector<std::uint64_t> schedules;  // as they were set
+  std::uint32_t checks = 15;             // of lockstepSetChecks
+  std::vector<std::uint64_t> schedules;  // in the order of calls
 };
 FakeExtension& fake_extension();
 

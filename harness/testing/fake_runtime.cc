@@ -1,9 +1,9 @@
-// A CUDA runtime of a dozen functions on host memory, for tests of the harness's own parts: a
-// "kernel" there is a host function that scribbles.
+// A CUDA runtime of a dozen functions on host memory, for tests of the harness itself. Its
+// "kernels" are host functions that write to memory.
 //
-// It keeps what the harness relies on: 256-byte alignment, fresh memory that is not zero, errors
-// that stick until they are cleared. Nothing here judges an access; what the memory contract finds
-// with this runtime, it finds on silicon, where nobody else looks.
+// It has the properties on which the harness relies: 256-byte alignment, fresh memory that is not
+// zero, and errors that stick until they are cleared. It checks no access: errors that the memory
+// contract finds with this runtime, it also finds on silicon, which has no such checks.
 #include "harness/testing/fake_runtime.h"
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// What a test can plant in the fake CUDA runtime beside it.
+// Controls of the fake CUDA runtime.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,13 @@ namespace lockstep::testing {
 struct Fake {
   int devices = 1;
   std::size_t free_bytes =
-      std::numeric_limits<std::size_t>::max();  // cudaMalloc above it: cudaErrorMemoryAllocation
-  int sticky = 0;                               // a cudaError_t that every call returns from now on
-  int launch_error = 0;  // a cudaError_t that the next cudaGetLastError returns once
+      std::numeric_limits<std::size_t>::max();  // cudaMalloc of more bytes returns
+                                                // cudaErrorMemoryAllocation
+  int sticky = 0;                               // a cudaError_t that every call returns
+  int launch_error = 0;  // a cudaError_t that the next cudaGetLastError returns
   int live = 0;          // allocations not freed
-  int under_way = 0;     // copies to the device that nobody has waited for
-  int allocations = 0;   // ever made
+  int under_way = 0;     // copies to the device that have not been synchronised
+  int allocations = 0;   // in total
 };
 Fake& fake();
 

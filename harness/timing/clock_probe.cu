@@ -9,8 +9,8 @@ __device__ unsigned long long global_nanoseconds() {
   return now;
 }
 
-// %globaltimer steps by up to a microsecond: both readings wait for a step, so that it costs no
-// more than one look.
+// %globaltimer advances in steps of up to a microsecond. Both readings wait for a step, so that the
+// error is at most one loop iteration.
 __global__ void clock_kernel(ClockReading* reading, unsigned nanoseconds) {
   unsigned long long before = global_nanoseconds(), begin = before;
   while (begin == before) begin = global_nanoseconds();

@@ -1,5 +1,4 @@
-// The clock that the multiprocessors run at, measured by a kernel: cycles (%clock64) against
-// nanoseconds
+// Measures the clock of the multiprocessors with a kernel: cycles (%clock64) against nanoseconds
 // (%globaltimer).
 #pragma once
 
@@ -15,8 +14,8 @@ struct ClockReading {
   }
 };
 
-// Enqueues one thread that spins for about `nanoseconds` and stores what it saw. `reading` is
-// memory that the device can write.
+// Launches one thread that spins for about `nanoseconds` and stores its readings to `reading`,
+// which the device must be able to write.
 cudaError_t read_clock(ClockReading* reading, unsigned nanoseconds, cudaStream_t stream);
 
 }  // namespace lockstep

@@ -13,9 +13,9 @@
 namespace lockstep {
 namespace {
 
-// Long enough that a step of the nanosecond clock is a percent of it, short beside a sample.
+// Long enough that a step of the nanosecond clock is a hundredth of it; short against a sample.
 constexpr unsigned kProbeNanoseconds = 100'000;
-// A sample of more runs than this is of something too small to be a kernel on a GPU.
+// More runs in a sample mean that the work is too small to be a kernel on a GPU.
 constexpr int kMaxRuns = 10'000;
 constexpr int kCalibrations = 3;
 
@@ -44,9 +44,9 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  // Microseconds that one of `runs` runs took. The clock is read right behind them, while the GPU
-  // is still as they left it; the probe before them keeps the GPU busy while the host enqueues, so
-  // that launches wait for the GPU and not the GPU for launches.
+  // Returns the microseconds of one of `runs` runs. The clock is read directly after them, while
+  // the GPU is in the same state. The probe before them keeps the GPU busy while the host enqueues,
+  // so that the GPU does not wait for launches.
   Sampled sample(const Work& work, int runs) {
     require(read_clock(reading_, kProbeNanoseconds, stream_), "reading the clock");
     require(cudaEventRecord(begin_, stream_), "recording an event");
@@ -67,11 +67,11 @@ class Stopwatch {
   ClockReading* reading_ = nullptr;
 };
 
-// Runs a sample, so that one takes about as long as the rules say.
+// The number of runs for a sample of the prescribed length.
 int runs_for(const Sample& sample, const Work& work, const StopwatchRules& rules) {
   for (int i = 0; i < std::max(1, rules.warm_up); ++i) sample(work, 1);
-  // The least of some: whatever disturbs one would give the two contestants samples of different
-  // lengths, and what a sample costs by itself would count more for the shorter.
+  // The minimum of several, because a disturbance would give the two works samples of different
+  // lengths. The overhead of a sample would then count more for the shorter one.
   double us = sample(work, 4).us;
   for (int i = 1; i < kCalibrations; ++i) us = std::min(us, sample(work, 4).us);
   us = std::max(us, 0.01);
@@ -79,7 +79,7 @@ int runs_for(const Sample& sample, const Work& work, const StopwatchRules& rules
       std::clamp(std::round(rules.sample_us / us), 1.0, static_cast<double>(kMaxRuns)));
 }
 
-// `measure` with the GPU's stopwatch.
+// Calls `measure` with the GPU's stopwatch.
 template <class Result, class Measure>
 Result on_the_gpu(Measure&& measure) {
   try {

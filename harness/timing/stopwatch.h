@@ -1,6 +1,6 @@
-// Durations on a GPU: two pieces of work, measured in turn on one stream with CUDA events, with the
-// clock beside each. docs/reference/timing.md says how; harness/timing/timing_verdict.h judges
-// them. On the simulated GPU nothing is measured.
+// Durations on a GPU: two pieces of work, measured alternately on one stream with CUDA events and
+// the clock. docs/reference/timing.md describes the method; harness/timing/timing_verdict.h judges
+// the durations. Durations on the simulated GPU mean nothing.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,43 +13,44 @@
 
 namespace lockstep {
 
-// Enqueues work on the stream, once; what it answers other than "" ends the measurement.
+// Enqueues the work on the stream once. A result other than "" is an error that ends the
+// measurement.
 using Work = std::function<std::string(cudaStream_t)>;
 
 struct StopwatchRules {
-  int pairs = 60;   // measured
-  int warm_up = 3;  // runs of each before the first pair
+  int pairs = 60;   // measured pairs
+  int warm_up = 3;  // runs of each work before the first pair
   double sample_us =
-      1000;  // a sample is as many runs back to back as take about this long, at least one
+      1000;  // a sample has as many back-to-back runs as take about this long, at least one
 };
 
-// What was seen of `runs` runs of a piece of work, back to back. An error is thrown.
+// The result of `runs` back-to-back runs of a piece of work. Errors are exceptions.
 struct Sampled {
-  double us = 0;   // of one run
-  double mhz = 0;  // the clock right behind them
+  double us = 0;   // of one run, on average
+  double mhz = 0;  // the clock directly after the runs
 };
 using Sample = std::function<Sampled(const Work& work, int runs)>;
 
 struct Measured {
-  std::vector<Pair> pairs;     // microseconds a run
-  int a_runs = 1, b_runs = 1;  // runs a sample
-  std::string error;           // a sentence; then the pairs say nothing
+  std::vector<Pair> pairs;     // microseconds per run
+  int a_runs = 1, b_runs = 1;  // runs per sample
+  std::string error;           // a sentence; the pairs are then invalid
 };
 
-// A B, B A, A B, ...: whichever is second finds the GPU as the other left it, so each is second
-// equally often.
+// Measures in the order A B, B A, A B, ...: the second work of a pair finds the GPU as the first
+// left it, so each work is second equally often.
 Measured measure_pairs(const Work& a, const Work& b, const StopwatchRules& rules = {});
 
-// The pairs, judged. A difference is reported when a second measurement, with the two exchanged,
-// finds it too.
+// The verdict over the pairs. A difference is reported only if a second measurement, with the two
+// exchanged, confirms it.
 struct MeasuredSpeed {
   SpeedComparison comparison;
-  std::string error;  // a sentence; then the comparison says nothing
+  std::string error;  // a sentence; the comparison is then invalid
 };
 MeasuredSpeed measure_speed(const Work& a, const Work& b, const TimingRules& rules = {},
                             const StopwatchRules& stopwatch = {});
 
-// One piece of work by itself: microseconds a run, of each sample whose clock held.
+// One piece of work alone: microseconds per run, for each sample with a steady clock.
 struct MeasuredAlone {
   std::vector<double> us;
   std::size_t throttled = 0;
@@ -57,7 +58,7 @@ struct MeasuredAlone {
 };
 MeasuredAlone measure(const Work& work, const StopwatchRules& rules = {});
 
-// The same by another stopwatch than the GPU's.
+// The same with a stopwatch of the caller's.
 Measured measure_pairs_by(const Sample& sample, const Work& a, const Work& b,
                           const StopwatchRules& rules);
 MeasuredSpeed measure_speed_by(const Sample& sample, const Work& a, const Work& b,

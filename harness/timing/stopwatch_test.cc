@@ -1,5 +1,5 @@
-// What is measured, in which order and with which clocks, by a stopwatch whose durations and clocks
-// are given.
+// The order of measurements and the treatment of clocks, with a fake stopwatch of given durations
+// and clocks.
 #include "harness/timing/stopwatch.h"
 
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@
 namespace lockstep {
 namespace stopwatch_test {
 
-// Work is known by what it answers, since nobody runs it.
+// A work that returns its name, by which the fake stopwatch identifies it.
 Work work(const std::string& name) {
   return [name](cudaStream_t) { return name; };
 }
 
-// Sample k takes as long, at such a clock, as `durations(name, k)` says; k counts all samples from
-// 0.
+// A stopwatch whose sample k has the duration and clock durations(name, runs, k). k counts all
+// samples from 0.
 struct Fake {
   std::function<Sampled(const std::string&, int runs, std::size_t k)> durations;
   std::vector<std::string> order;  // "a4" for four runs of a
@@ -33,7 +33,7 @@ struct Fake {
 };
 
 constexpr StopwatchRules kRules = {.pairs = 4, .warm_up = 2, .sample_us = 100};
-// Of each contestant: two to warm up and three to find out how many runs a sample has.
+// The samples before the first pair: two per work to warm up, and three to calibrate.
 constexpr std::size_t kBefore = 10;
 
 TEST(Stopwatch, MeasuresInTurnEachSecondEquallyOften) {
@@ -55,7 +55,7 @@ TEST(Stopwatch, MeasuresInTurnEachSecondEquallyOften) {
   }
 }
 
-// Whichever of the two it was beside, and whichever came first.
+// Whichever work it was measured with, and whichever came first.
 TEST(Stopwatch, OfTheTwoClocksOfAPairTheLowerCounts) {
   const double clocks[] = {1000, 1900, 1900, 1000, 1900, 1900, 1001, 1002};
   Fake fake = {[&](const std::string&, int, std::size_t k) {
@@ -136,7 +136,7 @@ TEST(Stopwatch, AnErrorEndsTheMeasurement) {
             "the work failed");
 }
 
-// On the simulated GPU too: durations mean nothing there, but all of them are there.
+// Also on the simulated GPU: durations mean nothing there, but all must be present.
 TEST(Stopwatch, MeasuresOnAGpu) {
   int runs = 0;
   const Work counts = [&runs](cudaStream_t) { return ++runs, std::string(); };

@@ -9,14 +9,13 @@
 namespace lockstep {
 namespace {
 
-// If more than this share of a run was throttled, the GPU had no steady clock.
+// If a larger share of a run was throttled, the GPU had no steady clock.
 constexpr double kMaxThrottled = 1.0 / 3;
 
-// How many values may be cut off at each end so that what remains between them still holds the
-// median: the largest k with P(Binomial(n, 1/2) < k) <= alpha / 2; 0 when even the extremes do not
-// suffice.
+// How many values can be cut off at each end so that the rest still encloses the median. The
+// largest k with P(Binomial(n, 1/2) < k) <= alpha / 2; 0 if even the extremes do not suffice.
 std::size_t cut(std::size_t n, double alpha) {
-  // In logarithms, as 2^-n alone leaves the range of double for n above a thousand.
+  // In logarithms: 2^-n underflows double for n above a thousand.
   const double log_half_n = -static_cast<double>(n) * std::log(2.0);
   double log_choose = 0, below = 0;
   std::size_t k = 0;
@@ -34,7 +33,7 @@ double middle(const std::vector<double>& sorted) {
   return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-// Pairs whose clock held; where no clock is known, all.
+// The pairs that were not throttled; all if no clock is known.
 std::vector<Pair> unthrottled(const std::vector<Pair>& pairs, double share) {
   std::vector<double> clocks;
   for (const Pair& p : pairs) {
@@ -95,7 +94,7 @@ SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules&
   const Estimate log =
       of(kept, rules.alpha, [](const Pair& p) { return std::log(p.b_us / p.a_us); });
   c.ratio = {std::exp(log.median), std::exp(log.low), std::exp(log.high)};
-  // The band is symmetric in the logarithm: B is as much slower than A as A is faster than B.
+  // The band is symmetric in the logarithm: b may be slower by the same factor as faster.
   const double band = std::log1p(rules.minimum_effect);
   if (kept.size() < fewest_values(rules.alpha)) {
     c.why = fmt::format("{} pairs are left, and {} are the fewest that can decide", kept.size(),

@@ -1,5 +1,5 @@
-// Timing verdicts on durations that are made up, so that the truth is known: what they find, and
-// how often they lie.
+// Timing verdicts on generated durations, for which the truth is known: what they detect, and how
+// often they are wrong.
 #include "harness/timing/timing_verdict.h"
 
 #include <fmt/format.h>
@@ -14,29 +14,29 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// A GPU as it is: durations of one kernel, of 100 us.
+// Durations of one kernel of 100 us, as on a real GPU.
 using Noise = std::function<double(Random&, int pair)>;
 
 double lognormal(Random& r, double sigma) {
   return std::exp(std::normal_distribution<double>(0, sigma)(r));
 }
 
-// Narrow, as of a large kernel on a quiet GPU.
+// Narrow, as for a large kernel on a quiet GPU.
 double quiet(Random& r, int) { return 100 * lognormal(r, 0.002); }
-// Wide, and now and then much longer: other work on the GPU.
+// Wide, and sometimes much longer, because of other work on the GPU.
 double spiky(Random& r, int) {
   const double d = 100 * lognormal(r, 0.03);
   return std::uniform_real_distribution<double>(0, 1)(r) < 0.05
              ? d * (1 + std::exponential_distribution<double>(1)(r))
              : d;
 }
-// Two clocks that the GPU jumps between, 12 % apart.
+// The GPU alternates between two clocks, 12 % apart.
 double bimodal(Random& r, int) {
   return (std::uniform_real_distribution<double>(0, 1)(r) < 0.5 ? 100 : 112) * lognormal(r, 0.002);
 }
-// Warms up and slows down by a fifth over the run.
+// The GPU warms up and slows down by a fifth during the run.
 double drifting(Random& r, int pair) { return (100 + pair / 3.0) * lognormal(r, 0.005); }
-// Whole microseconds, as a coarse clock gives: ties.
+// Whole microseconds, as from a coarse clock: many ties.
 double coarse(Random& r, int) { return std::round(100 * lognormal(r, 0.01)); }
 
 std::vector<Pair> pairs_of(Random& r, const Noise& noise, double effect, int count) {
@@ -53,7 +53,7 @@ TEST(TimingVerdict, TheIntervalIsTheOneOfTheSignTest) {
   EXPECT_EQ(fewest_values(0.05), 6u);
   std::vector<double> values;
   for (int i = 1; i <= 100; ++i) values.push_back(i);
-  // Tables of the sign test: 95 % of 100 values are the 40th and the 61st.
+  // Tables of the sign test: the 40th and the 61st of 100 values bound the median with 95 %.
   const Estimate e = median_of(values, 0.05);
   EXPECT_EQ(e.median, 50.5);
   EXPECT_EQ(e.low, 40);
@@ -87,7 +87,7 @@ TEST(TimingVerdict, OfAKernelAgainstItselfIsAFalseAlarmAtMostOnceInAThousand) {
     Random r(7);
     constexpr int kRuns = 10000;
     int alarms = 0, same = 0;
-    // The minimum effect is made tiny, so that the statistics alone keep the alarms away.
+    // With a tiny minimum effect only the statistics prevent false alarms.
     const TimingRules strict = {.minimum_effect = 1e-9};
     for (int run = 0; run < kRuns; ++run) {
       const std::vector<Pair> pairs = pairs_of(r, noise, 1, 60);
@@ -97,7 +97,7 @@ TEST(TimingVerdict, OfAKernelAgainstItselfIsAFalseAlarmAtMostOnceInAThousand) {
     }
     fmt::print("{}: {} false alarms in {} without a band; {:.1f} % SAME with 2 %\n", what, alarms,
                kRuns, 100.0 * same / kRuns);
-    // 10 are expected at the most; 24 has a chance below 1e-4.
+    // At most 10 are expected; 24 has a probability below 1e-4.
     EXPECT_LE(alarms, 24) << what;
     if (std::string(what) == "quiet") {
       EXPECT_EQ(same, kRuns);
@@ -125,7 +125,7 @@ TEST(TimingVerdict, IsInconclusiveRatherThanGuessing) {
   EXPECT_NE(few.why.find("11 are the fewest"), std::string::npos) << few.why;
   // At the edge of the band.
   EXPECT_EQ(compare_speed(pairs_of(r, spiky, 1.02, 60)).speed, Speed::kInconclusive);
-  // An interval from one side of the band to its middle, on either side.
+  // An interval from one side of the band to its middle, on both sides.
   for (const double other : {0.9, 1 / 0.9}) {
     std::vector<Pair> pairs;
     for (int i = 0; i < 60; ++i) pairs.push_back({100, i % 2 ? 100 : 100 * other, 1500});
@@ -144,7 +144,7 @@ TEST(TimingVerdict, LeavesThrottledPairsOut) {
   EXPECT_EQ(c.throttled, 20u);
   EXPECT_EQ(c.pairs, 40u);
   EXPECT_LT(c.ratio.high, 1.01);
-  // Hardly more than half of the time at one clock is no measurement at any.
+  // If hardly more than half of the time has one clock, no clock was steady.
   for (int i = 0; i < 60; ++i) pairs[i] = {100, 100, i < 25 ? 900.0 : 1500.0};
   EXPECT_EQ(compare_speed(pairs).speed, Speed::kInconclusive) << to_text(compare_speed(pairs));
 }
@@ -154,7 +154,7 @@ TEST(TimingVerdict, ADifferenceIsReportedWhenItIsFoundAgainTheOtherWayRound) {
   slower.speed = Speed::kSlower, faster.speed = Speed::kFaster, same.speed = Speed::kSame;
   EXPECT_EQ(confirmed(slower, faster).speed, Speed::kSlower);
   EXPECT_EQ(confirmed(faster, slower).speed, Speed::kFaster);
-  // Whatever comes second is slower here, whichever it is; or the difference is gone.
+  // Here the second work is slower, whichever it is; or the difference disappears.
   for (const SpeedComparison& first : {slower, faster}) {
     for (const SpeedComparison& second : {first, same}) {
       const SpeedComparison c = confirmed(first, second);
@@ -175,8 +175,8 @@ TEST(TimingVerdict, BIsAsMuchSlowerThanAAsAIsFasterThanB) {
   }
 }
 
-// Of durations that do not vary: the verdict changes at the edge of the band. The edges are as far
-// from 1 as each other.
+// With constant durations the verdict changes at the edge of the band. Both edges are equally far
+// from 1.
 TEST(TimingVerdict, TheBandIsAsWideOnEitherSide) {
   for (const double effect : {0.002, 0.02, 0.2}) {
     const TimingRules rules = {.minimum_effect = effect};

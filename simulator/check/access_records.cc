@@ -55,23 +55,15 @@ std::uint32_t AccessRecords::number_of(const Side& side, Memo& memo) {
   return number;
 }
 
-std::uint32_t AccessRecords::add(const AccessRecord& r, Memo& memo) {
-  if (memo.next_ == memo.end_) {
-    if (exhausted()) return 0;
-    memo.next_ = memory_->race_records().fetch_add(kLot);
-    memo.end_ = memo.next_ + kLot;
-    if (memo.end_ > limit_) {
-      memory_->race_records().fetch_sub(kLot);
-      memo.next_ = memo.end_ = 0;
-      note_exhausted(r);
-      return 0;
-    }
-  }
-  const std::uint32_t number = memo.next_++;
-  Numbered& n = records_.grown_to(number - origin_);
-  n.record = r;
-  n.link.store(0, std::memory_order_relaxed);
-  return number;
+__attribute__((noinline)) bool AccessRecords::set_aside(const AccessRecord& r, Memo& memo) {
+  if (exhausted()) return false;
+  memo.next_ = memory_->race_records().fetch_add(kLot);
+  memo.end_ = memo.next_ + kLot;
+  if (memo.end_ <= limit_) return true;
+  memory_->race_records().fetch_sub(kLot);
+  memo.next_ = memo.end_ = 0;
+  note_exhausted(r);
+  return false;
 }
 
 void AccessRecords::note_exhausted(const AccessRecord& r) {
@@ -92,9 +84,8 @@ CellHalf AccessRecords::with_second(CellHalf h, std::uint32_t number, std::uint3
   // This record already links to another second record. So a copy of it gets the new link.
   Memo::Pair& pair = memo.pairs_[(h.number() ^ link) % Memo::kSlots];
   if (pair.number != h.number() || pair.second != link) {
-    const std::uint32_t both = add(of(h), memo);
+    const std::uint32_t both = add(of(h), memo, link);
     if (both == 0) return h.naming_one();
-    link_of(both).store(link, std::memory_order_relaxed);
     pair = {h.number(), link, both};
   }
   return h.with_number(pair.both).naming_two();

@@ -132,11 +132,20 @@ class AccessRecords {
     const std::uint32_t link = link_of(h.number()).load(std::memory_order_relaxed);
     return {numbered(link >> kLinkShift).record, (h.lane() + link) & 31};
   }
+  // The number of the second one's record.
+  std::uint32_t number_of_second(CellHalf h) const {
+    return link_of(h.number()).load(std::memory_order_relaxed) >> kLinkShift;
+  }
   // Whether the first threads of two halves are the same.
   bool of_one_thread(CellHalf a, CellHalf b) const {
     return a.lane() == b.lane() && of(a).warp == of(b).warp && of(a).block == of(b).block;
   }
 
+  // All records that the host thread will make have at least this number, until the numbers begin
+  // anew.
+  std::uint32_t least_to_come(const Memo& memo) const {
+    return memo.next_ != memo.end_ ? memo.next_ : memory_->race_records().load();
+  }
   // The number of the record of `side`; 0 if there are no more.
   std::uint32_t number_of(const Side& side, Memo& memo);
   // `h`, with `lane` of the record `number` as the second thread. If there are no more records, or
@@ -171,8 +180,18 @@ class AccessRecords {
   };
   Numbered& numbered(std::uint32_t number) const { return records_[number - origin_]; }
   std::atomic<std::uint32_t>& link_of(std::uint32_t number) const { return numbered(number).link; }
-  // Assigns the next number to `r` and returns it; 0 if there are no more.
-  std::uint32_t add(const AccessRecord& r, Memo& memo);
+  // Assigns the next number to `r`, whose second record is `link`, and returns the number; 0 if there
+  // are no more.
+  std::uint32_t add(const AccessRecord& r, Memo& memo, std::uint32_t link = 0) {
+    if (memo.next_ == memo.end_ && !set_aside(r, memo)) return 0;
+    const std::uint32_t number = memo.next_++;
+    Numbered& n = records_.grown_to(number - origin_);
+    n.record = r;
+    n.link.store(link, std::memory_order_relaxed);
+    return number;
+  }
+  // Reserves more numbers for the host thread; `r` needs one. Returns false if there are no more.
+  bool set_aside(const AccessRecord& r, Memo& memo);
 
   memory::DeviceMemory* memory_ = nullptr;
   std::uint32_t cluster_ = 1;

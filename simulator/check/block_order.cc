@@ -135,6 +135,14 @@ bool BlockOrder::knows(std::uint32_t thread, std::uint32_t block, std::uint32_t 
          ((apart_[w] >> l & 1) && in((*lanes_[w])[l].others));
 }
 
+bool BlockOrder::knows_all_of(std::uint32_t thread, const ReleaseClock& done) const {
+  if (!knows_others_ || done.block == block_) return false;
+  const std::uint32_t w = thread >> 5, l = thread & 31;
+  return others_.includes(done) ||
+         (!others_of_warp_.empty() && others_of_warp_[w].includes(done)) ||
+         ((apart_[w] >> l & 1) && (*lanes_[w])[l].others.includes(done));
+}
+
 bool BlockOrder::ordered_after_launch(std::uint32_t thread, std::uint32_t block) const {
   if (!knows_others_) return false;
   const std::uint32_t w = thread >> 5, l = thread & 31;
@@ -300,13 +308,14 @@ Knowledge BlockOrder::known_to(std::uint32_t w, std::uint32_t lanes, bool all) c
   return k;
 }
 
-void BlockOrder::join_into(std::shared_ptr<const Knowledge>& all, const Knowledge& k) const {
+void BlockOrder::join_into(std::shared_ptr<const Knowledge>& all,
+                           std::shared_ptr<const Knowledge> k) const {
   if (all == nullptr) {
-    all = std::make_shared<const Knowledge>(k);
+    all = std::move(k);
     return;
   }
   Knowledge joined = *all;
-  joined.join(k, *grid_);
+  joined.join(*k, *grid_);
   all = std::make_shared<const Knowledge>(std::move(joined));
 }
 
@@ -324,9 +333,13 @@ void BlockOrder::join_fences(std::uint32_t warp, std::uint32_t lanes,
       });
       left &= ~alike;
       if (fence.what == nullptr) continue;
+      if (fence.what->own.epoch != epoch_number_ || fence.clock == 0) {
+        join_into(all[s], fence.what);
+        continue;
+      }
       Knowledge k = *fence.what;
-      if (k.own.epoch == epoch_number_) k.own.clocks.raise(warp, alike, fence.clock);
-      join_into(all[s], k);
+      k.own.clocks.raise(warp, alike, fence.clock);
+      join_into(all[s], std::make_shared<const Knowledge>(std::move(k)));
     }
   }
 }
@@ -452,6 +465,8 @@ void BlockOrder::learn(std::uint32_t thread, const Knowledge& what) {
   use_partial();
   const bool here = what.own.block == block_, current = here && what.own.epoch == epoch_number_;
   if (here && !current && what.others.empty()) return;
+  // Who knows of all that a thread did before a release also knows what the thread knew then.
+  if (is_of_launch(what.own.block) && knows_all_of(thread, what.own)) return;
   Lane& mine = lane(thread);
   if (current) mine.clocks.join(what.own.clocks);
   if (!here) mine.others.join(what.own, *grid_);

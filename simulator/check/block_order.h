@@ -77,6 +77,8 @@ class BlockOrder {
   // lane. If so, the operation is ordered before whatever the thread does next.
   bool ordered_after_operation(std::uint32_t thread, std::uint32_t lane,
                                std::uint32_t sequence) const;
+  // Whether some thread of the block knows of other blocks.
+  bool knows_of_others() const { return knows_others_; }
   // Whether threads of warp `w` may differ in what they know of warp `v` of `block`, or may know
   // some of its lanes and not others.
   bool knows_lanes_apart(std::uint32_t w, std::uint32_t block, std::uint32_t v) const;
@@ -217,6 +219,7 @@ class BlockOrder {
   bool known_to_lane(std::uint32_t other, std::uint32_t clock, std::uint32_t thread) const;
   bool knows(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
              std::uint32_t lane, std::uint32_t clock) const;
+  bool knows_all_of(std::uint32_t thread, const ReleaseClock& done) const;
   void put_lanes_together(std::uint32_t warp, std::uint32_t lanes);
   // Joins what lanes of the warp know beyond their warp into `clocks` and `others`.
   void join_lanes(std::uint32_t warp, std::uint32_t lanes, ThreadClocks& clocks,
@@ -226,7 +229,7 @@ class BlockOrder {
   // Joins the fences of these lanes, each with its thread's own clock, into `all`.
   void join_fences(std::uint32_t warp, std::uint32_t lanes,
                    std::shared_ptr<const Knowledge> (&all)[kScopes]) const;
-  void join_into(std::shared_ptr<const Knowledge>& all, const Knowledge& k) const;
+  void join_into(std::shared_ptr<const Knowledge>& all, std::shared_ptr<const Knowledge> k) const;
   // Joins the messages that strong reads of threads of the warp have found into `clocks` and
   // `others`.
   void join_pending(std::uint32_t warp, ThreadClocks& clocks, VectorClock& others) const;

@@ -81,6 +81,14 @@ class CellQuestions {
            launches.of_one_launch(first, second);
   }
 
+  // Whether the access is an atomic, as are the strong writes that `h` names, and all of one kind
+  // (Question::kSameKind).
+  bool is_of_kind(CellHalf h) const {
+    const AccessRecord& r = records_.of(h);
+    return side_.updates && r.updates && r.scope == side_.scope && r.observes == side_.observes &&
+           records_.both_strong(r, side_);
+  }
+
   Relation relate(const LaneAccess& a) const { return records_.relate(a, lane_, side_); }
   Relation relate_first(CellHalf h) const {
     return records_.relate(records_.of(h), h.lane(), lane_, side_);
@@ -111,12 +119,6 @@ class CellQuestions {
       case Question::kStandsForAll: return false;  // of a story alone
     }
     return false;
-  }
-
-  bool is_of_kind(CellHalf h) const {
-    const AccessRecord& r = records_.of(h);
-    return side_.updates && r.updates && r.scope == side_.scope && r.observes == side_.observes &&
-           records_.both_strong(r, side_);
   }
 
   // Whether nothing orders this access after the first thread that `h` names or, if that one is

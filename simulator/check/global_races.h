@@ -136,6 +136,11 @@ class GlobalRaces {
       return number_;
     }
 
+    // `h`, which names one thread, with `lane` as the second. number() is not 0.
+    CellHalf as_second(CellHalf h, std::uint32_t lane) {
+      return races_.records_.with_second(h, number(), lane, memo_.records);
+    }
+
    private:
     friend class GlobalRaces;
     GlobalRaces& races_;

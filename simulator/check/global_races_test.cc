@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simulator/check/global_rows.h"
+#include "simulator/check/scattered_lanes.h"
 #include "simulator/check/shared_races.h"
 
 namespace lockstep::check {
@@ -96,6 +97,59 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
   EXPECT_GT(taken, 3000u);
   EXPECT_GT(parted, 500u);
   EXPECT_GT(conflicts, 2000u);
+}
+
+// Blocks one after another, each with an instruction whose lanes go to words far apart. Nothing
+// orders them.
+TEST(GlobalRaces, ScatteredLanesOfSeveralBlocks) {
+  memory::DeviceMemory memory;
+  const memory::Address begin = memory.allocate(1 << 16, 256, memory::Kind::kDevice, 0)->base;
+  GlobalRaces races;
+  races.start(memory, 1, 1);
+  GlobalRaces::Memo memo;
+  SharedRaces orders[6];
+  std::uint64_t address[32];
+  for (std::uint64_t l = 0; l < 32; ++l) address[l] = begin + 4 * (l * 401 % 8192);
+  const auto lanes_taken = [&](std::uint32_t block, bool atomic, bool observes = false) {
+    orders[block].start(0, 2, block, 1, &races.grid());
+    const std::uint32_t first = races.records().least_to_come(memo.records);
+    GlobalRaces::Access me(races,
+                           Side{.order = &orders[block],
+                                .block = block,
+                                .pc = 10 + block,
+                                .strong = atomic,
+                                .write = atomic,
+                                .updates = atomic,
+                                .observes = observes},
+                           memo);
+    return record_scattered(races, memory, {address, 0, 4, ~0u, first}, me);
+  };
+  const auto racing_writes = [&](std::uint32_t block) {
+    orders[block].start(0, 2, block, 1, &races.grid());
+    GlobalRaces::Access me(
+        races, Side{.order = &orders[block], .block = block, .pc = 10 + block, .write = true},
+        memo);
+    std::uint32_t lanes = 0;
+    LaneAccess with;
+    for (std::uint32_t l = 0; l < 32; ++l)
+      lanes |= std::uint32_t{races.access(*cell_of(memory, address[l]), 15, l, me, with)} << l;
+    return lanes;
+  };
+  EXPECT_EQ(lanes_taken(0, false), ~0u);
+  EXPECT_EQ(lanes_taken(1, false), ~0u) << "a second reader is kept";
+  const std::uint32_t next = races.records().least_to_come(memo.records);
+  EXPECT_EQ(lanes_taken(2, false), ~0u);
+  EXPECT_EQ(races.records().least_to_come(memo.records), next) << "a third reading makes no record";
+  EXPECT_EQ(lanes_taken(3, true), 0u) << "atomics race with plain readers: nothing is decided here";
+  EXPECT_EQ(racing_writes(4), ~0u);
+  EXPECT_EQ(lanes_taken(5, false), 0u) << "so do readings of what has been written";
+
+  for (std::uint64_t& a : address) a += 1 << 15;
+  EXPECT_EQ(lanes_taken(0, true), ~0u);
+  EXPECT_EQ(lanes_taken(1, true), ~0u);
+  EXPECT_EQ(lanes_taken(2, true), ~0u);
+  EXPECT_EQ(lanes_taken(3, true, true), 0u) << "of another kind: its result is used";
+  EXPECT_EQ(racing_writes(4), ~0u);
 }
 
 }  // namespace global_races_test

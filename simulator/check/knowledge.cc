@@ -16,6 +16,7 @@ void ReleaseClock::join(const ReleaseClock& other) {
 
 void VectorClock::clear() {
   exact_.clear();
+  listed_ = 0;
   until_ = 0;
 }
 
@@ -23,15 +24,22 @@ void VectorClock::shorten(const GridOrder& order) {
   if (exact_.size() <= kExact) return;
   until_ = order.now();
   exact_.clear();
+  listed_ = 0;
+}
+
+template <class Forgotten>
+void VectorClock::forget(Forgotten forgotten) {
+  std::erase_if(exact_, forgotten);
+  listed_ = 0;
+  for (const ReleaseClock& p : exact_) listed_ |= bit_of(p.block);
 }
 
 void VectorClock::join(const ReleaseClock& other, const GridOrder& order) {
-  const auto same = std::find_if(exact_.begin(), exact_.end(),
-                                 [&](const ReleaseClock& p) { return p.block == other.block; });
-  if (same != exact_.end()) {
+  if (ReleaseClock* const same = const_cast<ReleaseClock*>(find(other.block))) {
     same->join(other);
   } else {
     exact_.push_back(other);
+    listed_ |= bit_of(other.block);
     shorten(order);
   }
 }
@@ -44,9 +52,8 @@ void VectorClock::join(const VectorClock& other, const GridOrder& order) {
 bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
                                  std::uint32_t warp, std::uint32_t lane,
                                  std::uint32_t clock) const {
-  for (const ReleaseClock& p : exact_) {
-    if (p.block == block && p.happens_before(epoch, warp, lane, clock)) return true;
-  }
+  const ReleaseClock* const known = find(block);
+  if (known != nullptr && known->happens_before(epoch, warp, lane, clock)) return true;
   return until_ != 0 && order.released_by(until_, block, epoch, warp, lane, clock);
 }
 
@@ -67,20 +74,17 @@ bool VectorClock::knows_a_launch_after(const GridOrder& order, std::uint32_t lan
 
 VectorClock VectorClock::of_other_launches(const GridOrder& order) const {
   VectorClock others = *this;
-  std::erase_if(others.exact_,
-                [&](const ReleaseClock& p) { return order.launches().is_of_present(p.block); });
+  others.forget([&](const ReleaseClock& p) { return order.launches().is_of_present(p.block); });
   return others;
 }
 
 void VectorClock::keep_remembered(const GridOrder& order) {
-  std::erase_if(exact_,
-                [&](const ReleaseClock& p) { return !order.launches().remembers(p.block); });
+  forget([&](const ReleaseClock& p) { return !order.launches().remembers(p.block); });
 }
 
 bool VectorClock::is_apart(const GridOrder& order, std::uint32_t block, std::uint32_t warp) const {
-  for (const ReleaseClock& p : exact_) {
-    if (p.block == block && p.clocks.is_apart(warp)) return true;
-  }
+  const ReleaseClock* const known = find(block);
+  if (known != nullptr && known->clocks.is_apart(warp)) return true;
   return until_ != 0 && order.released_apart(until_, block, warp);
 }
 
@@ -93,6 +97,16 @@ void Knowledge::join(const Knowledge& other, const GridOrder& order) {
   others.join(other.others, order);
 }
 
+namespace {
+
+// Whether `later` holds all of `earlier`: both are of one block, and a barrier of it lies between
+// them, at which all its threads have learnt what any of them knew.
+bool is_after(const Knowledge& later, const Knowledge& earlier) {
+  return later.own.block == earlier.own.block && later.own.epoch > earlier.own.epoch;
+}
+
+}  // namespace
+
 void Messages::add(const Message& m, const GridOrder& order) {
   const auto joined = [&](const Message& a, std::uint32_t block) {
     Knowledge all = *a.what;
@@ -104,7 +118,13 @@ void Messages::add(const Message& m, const GridOrder& order) {
     if (a.scope != m.scope) continue;
     if (a.what == m.what) return;
     if (a.block == m.block) {
-      a = joined(a, a.block);
+      if (is_after(*m.what, *a.what)) {
+        // The latest is the last, since it often holds what the others do.
+        all_.erase(all_.begin() + (&a - all_.data()));
+        all_.push_back(m);
+      } else {
+        a = joined(a, a.block);
+      }
       return;
     }
     if (a.block == kManyBlocks) many = &a;

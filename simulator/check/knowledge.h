@@ -38,6 +38,13 @@ class VectorClock {
   void join(const ReleaseClock& other, const GridOrder& order);
   bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
                       std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  // Whether all of this is known, of one by one.
+  bool includes(const ReleaseClock& other) const {
+    const ReleaseClock* const known = find(other.block);
+    return known != nullptr &&
+           (known->epoch > other.epoch ||
+            (known->epoch == other.epoch && known->clocks.includes(other.clocks)));
+  }
   // Whether a known block is of a launch that the launch of `block` is ordered before.
   bool knows_a_later_launch(const GridOrder& order, std::uint32_t block) const;
   // Whether a known block is of a launch that is ordered after the `sequence`-th operation of a
@@ -55,8 +62,20 @@ class VectorClock {
  private:
   static constexpr std::size_t kExact = 32;
   void shorten(const GridOrder& order);
-  std::vector<ReleaseClock> exact_;
-  std::uint64_t until_ = 0;  // 0: exact_ alone
+  static std::uint64_t bit_of(std::uint32_t block) { return std::uint64_t{1} << (block & 63); }
+  // Blocks are looked for again and again, most of them in vain.
+  const ReleaseClock* find(std::uint32_t block) const {
+    if ((listed_ & bit_of(block)) == 0) return nullptr;
+    for (const ReleaseClock& p : exact_) {
+      if (p.block == block) return &p;
+    }
+    return nullptr;
+  }
+  template <class Forgotten>
+  void forget(Forgotten forgotten);
+  std::vector<ReleaseClock> exact_;  // each block once
+  std::uint64_t listed_ = 0;         // the bits of their numbers modulo 64
+  std::uint64_t until_ = 0;          // 0: exact_ alone
 };
 
 // What one thread, or several, knew at some time.
@@ -88,8 +107,9 @@ class Messages {
   void clear() { all_.clear(); }
   void add(const Message& m, const GridOrder& order);
   void add(const Messages& other, const GridOrder& order);
-  auto begin() const { return all_.begin(); }
-  auto end() const { return all_.end(); }
+  // The latest first.
+  auto begin() const { return all_.rbegin(); }
+  auto end() const { return all_.rend(); }
   // Stands for the block of a message in which those of several blocks have been joined. Any scope
   // reaches it: an acquire that is too narrow may count.
   static constexpr std::uint32_t kManyBlocks = ~0u;

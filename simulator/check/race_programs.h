@@ -11,6 +11,7 @@
 
 #include "simulator/check/global_rows.h"
 #include "simulator/check/race_judge.h"
+#include "simulator/check/scattered_lanes.h"
 #include "simulator/check/shared_races.h"
 
 namespace lockstep::check {
@@ -115,6 +116,9 @@ class GlobalSearch : public Search {
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;
     GlobalRaces::Access me(*races_, side_of(*orders_[i.block], i.block, i), memo_);
+    first_records_.resize(orders_.size());
+    if (first_records_[i.block] == 0)
+      first_records_[i.block] = races_->records().least_to_come(memo_.records);
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)),
                         lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     GlobalCell* const cells = cell_of(memory_, place_ + a.first + lane * i.step);
@@ -125,10 +129,12 @@ class GlobalSearch : public Search {
         return false;
       }
     }
+    // Every other instruction goes lane by lane from the start.
+    const std::uint32_t left = ++instructions_ % 2 == 0 ? i.lanes : i.lanes & ~scattered(i, me);
     bool found = false;
     LaneAccess conflict;
     for (std::uint32_t l = 0; l < kLanes; ++l) {
-      if (!(i.lanes >> l & 1)) continue;
+      if (!(left >> l & 1)) continue;
       const std::uint32_t first = a.first + l * i.step, last = first + a.size - 1;
       for (std::uint32_t g = first & ~3u; g <= last; g += 4) {
         const std::uint32_t from = std::max(first, g) - g, to = std::min(last, g + 3) - g;
@@ -143,10 +149,21 @@ class GlobalSearch : public Search {
     return found;
   }
 
+  // The lanes that record_scattered() takes.
+  std::uint32_t scattered(const Instruction& i, GlobalRaces::Access& me) {
+    std::uint64_t address[32] = {};
+    for (std::uint32_t l = 0; l < kLanes; ++l) address[l] = place_ + i.access.first + l * i.step;
+    return record_scattered(*races_, memory_,
+                            {address, 0, i.access.size, i.lanes, first_records_[i.block]}, me);
+  }
+
   memory::DeviceMemory& memory_;
   const std::uint64_t place_;
   GlobalRaces* races_;
   GlobalRaces::Memo memo_;
+  std::uint32_t instructions_ = 0;
+  // By block: no record of it has a number below this one. 0: it has accessed nothing yet.
+  std::vector<std::uint32_t> first_records_;
   std::vector<std::unique_ptr<SharedRaces>> orders_;
 };
 

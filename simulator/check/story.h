@@ -69,7 +69,7 @@ class Story {
     Stamp who;
     Message message;
   };
-  static constexpr std::size_t kMost = 16, kMostReleased = 8;
+  static constexpr std::size_t kMost = 40, kMostReleased = 8;
 
   bool linked(const Side& side, std::uint32_t lane) const;
   void see_messages(const Side& side, std::uint32_t lane, std::uint64_t location);

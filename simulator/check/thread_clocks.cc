@@ -1,5 +1,7 @@
 #include "simulator/check/thread_clocks.h"
 
+#include <cstring>
+
 namespace lockstep::check {
 
 bool ThreadClocks::cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
@@ -30,8 +32,29 @@ void ThreadClocks::clear() {
   apart_.clear();
 }
 
+bool ThreadClocks::includes(const ThreadClocks& other) const {
+  bool all = true;
+  for (int v = 0; v < 32; ++v) all &= other.warp_[v] <= warp_[v] && other.warp_[v] < kMax;
+  if (!all) return false;
+  return std::all_of(other.apart_.begin(), other.apart_.end(), [&](const Apart& theirs) {
+    const auto mine = std::find_if(apart_.begin(), apart_.end(),
+                                   [&](const Apart& a) { return a.warp == theirs.warp; });
+    for (int l = 0; l < 32; ++l) {
+      const std::uint16_t least = mine == apart_.end() ? std::uint16_t{0} : mine->clock[l];
+      if (theirs.clock[l] > std::max(least, warp_[theirs.warp]) || theirs.clock[l] >= kMax)
+        return false;
+    }
+    return true;
+  });
+}
+
 void ThreadClocks::join(const ThreadClocks& other) {
-  for (int v = 0; v < 32; ++v) warp_[v] = std::max(warp_[v], other.warp_[v]);
+  // Both by value, so that this becomes two vector operations.
+  std::uint16_t mine[32], theirs[32];
+  std::memcpy(mine, warp_, sizeof mine);
+  std::memcpy(theirs, other.warp_, sizeof theirs);
+  for (int v = 0; v < 32; ++v) mine[v] = std::max(mine[v], theirs[v]);
+  std::memcpy(warp_, mine, sizeof mine);
   std::size_t at = 0;
   for (const Apart& a : other.apart_) {
     while (at < apart_.size() && apart_[at].warp < a.warp) ++at;

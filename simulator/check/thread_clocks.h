@@ -25,6 +25,8 @@ class ThreadClocks {
     return std::any_of(apart_.begin(), apart_.end(),
                        [&](const Apart& a) { return a.warp == warp; });
   }
+  // Whether all that `other` covers is covered. Never, once a clock of `other` has run out.
+  bool includes(const ThreadClocks& other) const;
   void clear();
   // Sets each thread's clock to the later of both.
   void join(const ThreadClocks& other);

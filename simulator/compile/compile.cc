@@ -40,11 +40,12 @@ void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t
     const std::uint64_t at =
         (std::uint64_t{f.static_shared_bytes} + s.alignment - 1) / s.alignment * s.alignment;
     f.static_shared_bytes =
-        static_cast<std::uint32_t>(at + s.size);  // the linker has checked that everything fits
+        static_cast<std::uint32_t>(at + s.size);  // the linker has checked that all fit
   }
 }
 
-// The present size of a program. A function that is refused halfway is removed again.
+// The sizes of a program's arrays at some point. Used to remove the operations of a function that
+// is refused halfway.
 class Extent {
  public:
   explicit Extent(const program::Program& p)
@@ -72,8 +73,9 @@ class Extent {
   bool barriers_, launches_;
 };
 
-// Local memory of the deepest call chain. A function pointer counts with every function it might
-// name. A thread has at most kLocalBytes; a chain that really is deeper is detected at the call.
+// The local memory of the deepest chain of calls. A call through a pointer counts as a call of
+// every function that it may name. At most kLocalBytes: a deeper chain is detected when it is
+// called.
 std::uint32_t stack_of(const program::Program& program, const Linker& linker, std::uint32_t f) {
   std::uint64_t sum = 0;
   for (const std::uint32_t g : linker.callees_of()[f]) sum += program.functions[g].local_bytes;

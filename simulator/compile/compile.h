@@ -1,12 +1,13 @@
 // Compiles parsed modules to a program: links them, places their variables, lays out shared and
-// local memory, and assigns each instruction its handler and the slots of its operands.
+// local memory, and assigns a handler and operand slots to each instruction.
 //
 //   modules -> linked (linker.h) -> each function: liveness (liveness.h) -> registers (registers.h)
 //   -> operations, by category (lower.h)
 //
-// An instruction without a row or a handler refuses its function (program::Function::refusal), and
-// the kernels that may call that function. The message contains the instruction as written, its PTX
-// line and its function. An error that belongs to no single function is returned as an error.
+// An instruction without a row or a handler makes its function refused
+// (program::Function::refusal), and with it the kernels that may call the function. The message
+// contains the instruction as written, its line in the PTX and its function. An error is returned
+// only for a fault that belongs to no single function.
 #pragma once
 
 #include <memory>
@@ -22,9 +23,9 @@
 namespace lockstep::compile {
 
 // `managed`: the managed variables of an earlier load of the same texts, which are reused; if
-// empty, they are created. `placed`: likewise, all variables of an earlier load on this device;
-// they remain on an error. `kernel`: the name of the only kernel that gets operations; if empty,
-// all kernels do.
+// empty, they are allocated. `placed`: likewise for all variables of an earlier load on this
+// device; they remain allocated if an error occurs. `kernel`: the name of the only kernel to
+// compile; if empty, all kernels are compiled.
 std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(
     std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
     const program::ManagedVariables& managed, program::RegisterPlaces places,

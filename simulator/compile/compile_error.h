@@ -5,12 +5,11 @@
 
 namespace lockstep::compile {
 
-// Thrown by the passes, caught by compile(). The message names opcode, line and function.
+// Thrown by the passes and caught by compile(). The message names the opcode, line and function.
 struct CompileError {
   std::string message;
-  int ptx_line = 0;  // 0: no single one
-  // An undefined name: a driver does not link such a program, whichever of its kernels are
-  // launched.
+  int ptx_line = 0;  // 0: no single line
+  // An undefined name: a driver does not link such a program, whichever kernels are launched.
   bool whole_program = false;
 };
 

@@ -1,4 +1,4 @@
-// The passes together.
+// Tests of all passes together.
 #include "simulator/compile/compile.h"
 
 #include <gmock/gmock.h>
@@ -50,8 +50,8 @@ TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
               HasSubstr("kernel bad: 'call' calls 'g', which nothing in the program defines"));
 }
 
-// Both an instruction without a row and one without a lowering; `l` calls a function by a pointer,
-// which may be any whose address is taken.
+// A text with an instruction without a row and one without a lowering. `l` calls a function through
+// a pointer, which may be any function whose address is taken.
 constexpr const char* kPartly = R"(
 .func bad()
 {
@@ -121,7 +121,7 @@ TEST(Compile, AnUnknownInstructionRefusesWhatMayReachIt) {
           "c: PTX line 33, kernel c: 'call' calls '__cudaCDP2GetErrorName' of the device runtime"));
   EXPECT_THAT(why("d"), HasSubstr("bad: PTX line 7"));
   EXPECT_TRUE(p.cluster_barriers) << "of b";
-  // Nothing of a refused function is left.
+  // A refused function leaves no operations.
   for (const program::Origin& o : p.origins) EXPECT_NE(p.functions[o.function].name, "c");
   EXPECT_EQ(p.use_begin.size(), p.ops.size() + 1);
   EXPECT_EQ(p.transfers.size(), p.ops.size());

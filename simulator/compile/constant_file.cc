@@ -30,7 +30,7 @@ Slot ConstantFile::predicate(bool v) {
 }
 
 void ConstantFile::finish(program::Program& program) {
-  // Whole vectors may be read past the last value.
+  // Handlers may read whole vectors past the last value.
   program.constants = program::allocate_aligned(bytes_.size() + 512);
   std::memset(program.constants.get(), 0, bytes_.size() + 512);
   if (!bytes_.empty()) std::memcpy(program.constants.get(), bytes_.data(), bytes_.size());

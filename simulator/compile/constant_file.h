@@ -1,5 +1,5 @@
-// The file of values that are equal in all lanes: immediates and addresses of variables. Each value
-// is stored once, in every lane.
+// The file of values that are equal in all lanes: immediates and addresses of variables. It
+// contains each value once, repeated for every lane.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace lockstep::compile {
 
 class ConstantFile {
  public:
-  // The slot of a value of `bytes` bytes (1, 2, 4, 8 or 16; the upper half of 16 is zero).
+  // The slot of a value with `bytes` bytes (1, 2, 4, 8 or 16; the upper half of 16 is zero).
   program::Slot value(std::uint64_t bits, int bytes);
   program::Slot predicate(bool value);
   // Moves the file into the program.

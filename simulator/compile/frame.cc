@@ -7,7 +7,7 @@
 namespace lockstep::compile {
 namespace {
 
-// The limit for parameters of a kernel since PTX ISA 8.1; also applied to a function's arguments.
+// The limit for a kernel's parameters in PTX ISA 8.1; also applied to a function's arguments.
 constexpr std::uint64_t kParameterBytes = 32764;
 
 template <class Map>
@@ -94,7 +94,7 @@ void Frame::lay_out_local() {
     }
     at = static_cast<std::uint32_t>(begin);
     local_[v.name] = at;
-    // nvcc puts a function's arrays into one variable, whose name has no meaning for the reader.
+    // nvcc collects a function's arrays in one variable, whose name has no meaning for the reader.
     const bool depot = v.name.rfind("__local_depot", 0) == 0;
     out_.local.push_back({depot ? "the function's local memory" : v.name, at,
                           at + static_cast<std::uint32_t>(v.size)});

@@ -1,4 +1,4 @@
-// The layout of a function's frame beside its registers: parameters, results, local variables.
+// The contents of a function's frame beside its registers: parameters, results and local variables.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,23 @@
 
 namespace lockstep::compile {
 
-// The local memory of a thread on every device (PTX ISA, local state space), with room for rounding
-// up.
+// A thread's local memory on every device (PTX ISA, local state space), with room for rounding up.
 inline constexpr std::uint32_t kLocalBytes = 512 * 1024;
-// The limit for registers and parameters of a warp: some 65,000 live values of 64 bits for each
-// thread.
+// The most bytes of a warp's registers and parameters: some 65,000 live 64-bit values a thread.
 inline constexpr std::uint32_t kMaxFileBytes = 1u << 24;
 
 class Frame {
  public:
-  // Lays out the frame of `f` and stores the layout in `out`, whose name must be set; for a kernel
-  // also the offsets of its parameters. Throws CompileError if something does not fit.
+  // Lays out the frame of `f` and stores the layout in `out`, including a kernel's parameter
+  // offsets. `out.name` must be set. Throws CompileError if something does not fit.
   Frame(const ptx::Function& f, program::Function& out);
 
-  // Bytes of the register file used by .param variables. Registers follow them.
+  // The bytes of the register file that .param variables use. Registers follow them.
   std::uint32_t file_bytes() const { return file_bytes_; }
   const program::Storage* storage_of(const std::string& name) const;
   std::optional<std::uint32_t> kernel_parameter(const std::string& name) const;  // its index
   std::optional<std::uint32_t> local_variable(
-      const std::string& name) const;  // its offset in the frame
+      const std::string& name) const;  // the variable's offset in the frame
 
  private:
   program::Storage add(const ptx::Variable& v, const char* what);
@@ -45,7 +43,7 @@ class Frame {
   std::unordered_map<std::string, std::uint32_t> kernel_parameters_;
 };
 
-// Throws CompileError if registers and parameters exceed the limit.
+// Throws CompileError if registers and parameters take more than kMaxFileBytes.
 void check_file_bytes(std::uint32_t bytes, const program::Function& f);
 
 }  // namespace lockstep::compile

@@ -12,7 +12,7 @@ using isa::Space;
 
 namespace {
 
-// Wraps, as addresses do.
+// Wraps like addresses.
 std::int64_t sum(std::uint32_t base, std::int64_t offset) {
   return static_cast<std::int64_t>(base + static_cast<std::uint64_t>(offset));
 }
@@ -39,7 +39,7 @@ FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index,
   for (const std::uint32_t v : a.undefined) out_.undefined.push_back(slots_[v]);
   scratch_end_ = frame_.file_bytes() +
                  std::min<std::uint32_t>((a.bytes + 63) & ~63u,
-                                         kMaxFileBytes + 64);  // so that it does not wrap
+                                         kMaxFileBytes + 64);  // so that the sum does not wrap
   check_file_bytes(scratch_end_, out_);
   out_.registers = static_cast<int>(function_.max_registers == 0
                                         ? a.live
@@ -110,14 +110,14 @@ void FunctionBuilder::finish(const std::vector<std::uint32_t>& pc_of) {
     }
   }
   out_.end = next_pc();
-  // Vectors may be read past a register's end by the size of a register.
+  // Handlers may read vectors past a register's end, by up to a whole register.
   out_.file_bytes = ((scratch_end_ + 63) & ~63u) + 64;
 }
 
 Slot FunctionBuilder::scratch(int bytes) {
-  // Lanes may stop between two operations of an instruction, and wait with operands in scratch
-  // slots while other lanes continue elsewhere. Each lane uses only its own column, provided that a
-  // slot always holds values of one width.
+  // Lanes may stop between two operations of an instruction, with operands in scratch slots, while
+  // other lanes execute other instructions. As long as a slot always holds values of one width,
+  // each lane uses only its own column.
   Scratch& places = scratch_[bytes];
   if (places.used == places.slots.size()) {
     places.slots.push_back(scratch_end_);

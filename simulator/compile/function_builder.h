@@ -1,7 +1,6 @@
-// A function of a program under construction: the slots of its operands, and the operations emitted
-// so far.
+// A function under construction: the slots of its operands, and the operations emitted so far.
 //
-// Each lower_* file uses it to compile the instructions of some categories.
+// Used by the lower_* files, each of which lowers the instructions of some categories.
 #pragma once
 
 #include <map>
@@ -50,57 +49,58 @@ class FunctionBuilder {
   program::Function& out() { return out_; }
 
   [[noreturn]] void refuse(const Instruction& i, const std::string& why) const;
-  // Refuses the whole program, because nothing in it defines a name.
+  // For a name that the program does not define: refuses the whole program.
   [[noreturn]] void refuse_undefined(const Instruction& i, const std::string& why) const;
 
-  // The operations emitted from here on belong to `i`.
+  // Starts instruction `i`: the following operations belong to it.
   void begin(const Instruction& i);
-  // Emits an operation with the instruction's guard. `uses`: sources and destinations in any order;
-  // slots that are not registers are ignored.
+  // Emits an operation with the instruction's guard. `uses`: sources and destinations, in any
+  // order; slots that are not registers are ignored.
   Op& emit(const Instruction& i, const Op& operation, ValidityTransfer transfer,
            std::vector<OperandUse> uses);
-  // branch_to(): the next emitted operation branches to instruction `target` of the function's
-  // body. table_entry_to(): entry `entry` of `table` does.
+  // Sets the target of the branch that is emitted next, or of entry `entry` of `table`, to
+  // instruction `target` of the function's body.
   void branch_to(std::uint32_t target);
   void table_entry_to(std::uint32_t table, std::uint32_t entry, std::uint32_t target);
-  // The pc of the next operation to be emitted.
+  // The program counter of the next operation.
   std::uint32_t next_pc() const { return static_cast<std::uint32_t>(program_.ops.size()); }
-  // Call after the last instruction: resolves all branch targets. pc_of: by instruction, with one
-  // more element at the end.
+  // Sets the targets of all branches. Call after the last instruction. pc_of: by instruction, with
+  // one extra entry for the end.
   void finish(const std::vector<std::uint32_t>& pc_of);
 
   // Operands.
   int register_bytes(const Operand& o) const;  // 0: predicate
-  // The width of a vector's registers, which are all equal; `width` if it has none.
+  // The width of the registers of a vector, which is the same for all; `width` if it has none.
   std::uint8_t register_bytes_of(const Instruction& i, const Operand& vector,
                                  std::uint8_t width) const;
   Slot register_slot(const Operand& o) const { return slots_[o.index]; }
   Slot destination(const Instruction& i, const Operand& o,
                    int bytes);  // a scratch slot for the sink
   Slot optional_destination(const Operand& o) const;
-  // The number of times the function mentions a register.
+  // The number of times that the function names a register.
   std::uint32_t mentions(std::uint32_t reg);
-  // The slot of a source of `bytes` bytes (0: predicate). Special registers and addresses relative
-  // to the function are first computed into a scratch slot.
+  // The slot of a source with `bytes` bytes (0: predicate). Special registers and function-relative
+  // addresses are first computed into a scratch slot.
   Slot source(const Instruction& i, const Operand& o, int bytes);
   bool predicate_source(const Instruction& i, const Operand& o, Slot& slot);  // true when negated
-  Slot scratch(int bytes);  // for this instruction only; 0: a predicate
+  Slot scratch(int bytes);  // used by this instruction only; 0: a predicate
   // The operation that converts an address of `from_bytes` bytes to or from a generic one. The
-  // caller sets its destination.
+  // caller must set its destination.
   using Conversion = program::AddressConversion;
   Op conversion(Conversion which, Slot from, int from_bytes);
-  // Sets src[0], immediate and flags of `op` from an address operand. A kernel's parameters and
+  // Puts an address operand into src[0], immediate and flags of `op`. A kernel's parameters and
   // constants are accessed by their generic addresses.
   void address(const Instruction& i, const Operand& o, isa::Space space, Op& op);
-  // An address operand other than the first.
+  // A further address operand.
   program::AddressOperand further_address(const Instruction& i, const Operand& o, isa::Space space);
-  // The symbol of a name in this function; nullptr if nothing in the program defines it.
+  // The symbol that a name refers to in this function; nullptr if the program does not define it.
   const Symbol* symbol(const std::string& name) const {
     return linker_.find(ref_.module_index, &function_, name);
   }
-  // A .param variable of a device function or of its calls; nullptr if there is none of that name.
+  // A .param variable of a device function or of its calls; nullptr if there is none with this
+  // name.
   const program::Storage* storage(const std::string& name) const { return frame_.storage_of(name); }
-  // Index of a kernel's parameter.
+  // The index of a kernel's parameter.
   std::optional<std::uint32_t> kernel_parameter(const std::string& name) const {
     return frame_.kernel_parameter(name);
   }
@@ -123,12 +123,12 @@ class FunctionBuilder {
   program::Function& out_;
   Frame frame_;
   std::vector<Slot> slots_;              // by register
-  std::vector<std::uint32_t> mentions_;  // by register; empty until first used
+  std::vector<std::uint32_t> mentions_;  // by register; empty until first requested
   struct Scratch {
     std::vector<Slot> slots;
-    std::size_t used = 0;  // by the instruction that is being compiled
+    std::size_t used = 0;  // in the instruction that is being lowered
   };
-  std::map<int, Scratch> scratch_;  // by bytes of a value
+  std::map<int, Scratch> scratch_;  // by the size of a value in bytes
   std::uint32_t scratch_end_ = 0;
   struct Fixup {
     std::uint32_t pc;
@@ -136,7 +136,7 @@ class FunctionBuilder {
     std::uint32_t entry;
     std::uint32_t instruction;
   };
-  std::vector<Fixup> fixups_;  // table kNoTable: Op::target
+  std::vector<Fixup> fixups_;  // table kNoTable: a branch's own target
   static constexpr std::uint32_t kNoTable = ~0u;
 };
 

@@ -16,14 +16,14 @@ using ptx::Operand;
 
 namespace {
 
-// The limit for all statically sized constant variables together (PTX ISA, constant state space).
-// ptxas and drivers refuse more.
+// Statically sized variables share 64 KB (PTX ISA, constant state space). ptxas refuses more, and
+// so does a driver.
 constexpr std::uint64_t kConstantBytes = 65536;
-// The distance of the first constant from the start of constant memory: a null pointer lies outside
-// every variable.
+// The first constant lies at this distance from the start of constant memory, so that a null
+// pointer lies outside every variable.
 constexpr std::uint64_t kConstantStart = 1024;
-// The limit for all shared variables of a program with their gaps. A kernel has some 227 KB on any
-// device.
+// All shared variables of a program with the gaps between them. A kernel of any device has some 227
+// KB.
 constexpr std::uint64_t kSharedBytes = 1u << 30;
 
 }  // namespace
@@ -53,7 +53,7 @@ std::optional<std::string> Linker::collect() {
     const ptx::Module& module = modules_[m];
     for (const ptx::Function& f : module.functions) {
       if (f.is_declaration) continue;
-      if (f.is_weak && global_.contains(f.name)) continue;  // a weak definition that already exists
+      if (f.is_weak && global_.contains(f.name)) continue;  // one of several equal definitions
       functions_.push_back({&module, &f, m});
       const Symbol symbol{Symbol::Kind::kFunction,
                           static_cast<std::uint32_t>(functions_.size() - 1), nullptr};
@@ -131,14 +131,14 @@ std::optional<std::string> Linker::place(program::Program& program) {
   };
   for (std::uint32_t m = 0; m < modules_.size(); ++m) {
     for (const ptx::Variable& v : modules_[m].variables) {
-      // Dynamic shared memory has one place, whatever its name. Shared variables of other modules
-      // are found by name.
+      // All names of dynamic shared memory refer to the same place. Shared variables of other
+      // modules are looked up by name.
       if (v.space != Space::kShared || (v.is_extern && v.size != 0)) continue;
       declare_shared(local_[m], v);
       if (v.is_visible || v.is_weak) global_.try_emplace(v.name, local_[m][v.name]);
     }
   }
-  // Constants first and adjacent, so that 32 bits address them.
+  // Places constants first, one after the other, so that 32-bit addresses reach them.
   if (auto error = put_all(Space::kConst)) return error;
   for (const memory::Allocation* a : program.placed)
     constant_base_ = std::min(constant_base_, a->base - kConstantStart);
@@ -256,8 +256,8 @@ void Linker::call_graph() {
   }
 }
 
-// A static shared variable has one place in the whole program, so its address is a constant. Two
-// variables that no kernel uses together may share a place.
+// Gives each static shared variable one place in the whole program, so that its address is a
+// constant. Two variables that no kernel uses together may share a place.
 std::optional<std::string> Linker::lay_out_shared() {
   std::vector<std::vector<std::uint32_t>> kernels_of(shared_.size());
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {
@@ -286,20 +286,19 @@ std::optional<std::string> Linker::lay_out_shared() {
   return std::nullopt;
 }
 
-// On a GPU, dynamic shared memory starts directly behind the kernel's static variables, with the
-// alignment of its declaration. Code that relies on more alignment fails there, so it must fail
-// here. Here it starts behind the static variables and a gap, at an address with the same remainder
-// modulo kRemainders as on the GPU. A kernel without static variables has it at the start of shared
-// memory.
+// On a GPU, dynamic shared memory begins directly behind the kernel's static variables, with the
+// alignment of its declaration. Code that relies on a larger alignment without requesting it fails
+// there, and must fail here. So dynamic shared memory begins behind the static variables and a gap,
+// at an address with the same remainder modulo kRemainders as on the GPU. A kernel without static
+// variables has it at the start of shared memory.
 //
-// A function that several kernels call needs one address. If these kernels would have different
-// addresses, it starts at a multiple of kRemainders.
+// A function that several kernels call has one address for it. If the kernels' addresses differ, it
+// begins at a multiple of kRemainders.
 void Linker::place_dynamic_shared(const std::vector<std::uint64_t>& end_of) {
   constexpr std::uint64_t kRemainders = 1024, kLeastAlignment = 16;  // as nvcc declares it
   const std::size_t n = functions_.size();
   const auto up = [](std::uint64_t v, std::uint64_t to) { return (v + to - 1) / to * to; };
-  // Kernels that call the same function which names dynamic shared memory have it at the same
-  // place.
+  // Kernels that call the same function which names it must have it at the same place.
   std::vector<std::uint32_t> same_as(n);
   std::iota(same_as.begin(), same_as.end(), 0u);
   const auto root = [&](std::uint32_t f) {
@@ -313,7 +312,7 @@ void Linker::place_dynamic_shared(const std::vector<std::uint64_t>& end_of) {
     }
   }
   struct Place {
-    std::uint64_t behind = 0;  // the end of the static variables, with their gaps
+    std::uint64_t behind = 0;  // end of the static variables, with their gaps
     std::uint64_t on_a_gpu = 0, remainders = kRemainders;
     bool several = false;
   };

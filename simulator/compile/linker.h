@@ -1,4 +1,4 @@
-// Symbols of all modules of a program: functions, placed variables, shared memory.
+// Symbols of all modules of a program: functions, placed variables and shared memory.
 #pragma once
 
 #include <map>
@@ -23,7 +23,8 @@ struct FunctionRef {
 
 struct SharedVariable {
   std::string name;
-  std::uint32_t begin = 0;  // offset in the shared space; for a dynamic one, see dynamic_shared()
+  std::uint32_t begin =
+      0;  // offset in the shared space; for a dynamic variable see dynamic_shared()
   std::uint64_t size = 0;
   std::uint32_t alignment = 1;
   bool dynamic = false;  // extern: its size is set by the launch
@@ -32,14 +33,14 @@ struct SharedVariable {
 struct Symbol {
   enum class Kind { kFunction, kVariable, kShared };
   Kind kind = Kind::kVariable;
-  std::uint32_t index = 0;  // function or shared variable
+  std::uint32_t index = 0;  // of a function or shared variable
   const memory::Allocation* variable = nullptr;
 };
 
 class Linker {
  public:
   // `managed`: the managed variables of an earlier load of the same texts, on any device. `placed`:
-  // all variables of an earlier load on this device. These are reused with their contents.
+  // all variables of an earlier load on this device. Both are reused with their contents.
   Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
          const program::ManagedVariables& managed, const program::PlacedVariables& placed = {});
 
@@ -47,28 +48,28 @@ class Linker {
   // an error message if a name has no definition.
   std::optional<std::string> link(program::Program& program);
 
-  // The symbol of `name` in a function of module `module`; nullptr if there is none.
+  // The symbol that `name` refers to in a function of module `module`; nullptr if there is none.
   const Symbol* find(std::uint32_t module, const ptx::Function* function,
                      const std::string& name) const;
-  // The start of dynamic shared memory as this function sees it, as an offset in the shared space.
+  // The start of dynamic shared memory for this function, as an offset in the shared space.
   std::uint32_t dynamic_shared(std::uint32_t function) const { return dynamic_begin_[function]; }
-  // The generic address; for a shared variable, its address in shared memory.
+  // The generic address; for a shared variable, its address in the shared space.
   std::uint64_t address(const Symbol& s) const;
-  // The address in the symbol's own state space: for a constant its distance from constant_base(),
-  // which fits into 32 bits; for any other variable the generic address.
+  // The address in the symbol's own state space. For a constant, its distance from constant_base(),
+  // which fits 32 bits. For any other variable, the generic address.
   std::uint64_t space_address(const Symbol& s) const;
   // The generic address of the start of constant memory.
   std::uint64_t constant_base() const { return constant_base_; }
 
   const std::vector<FunctionRef>& functions() const { return functions_; }
   const std::vector<SharedVariable>& shared() const { return shared_; }
-  // By function: the shared variables that it, and every function that it may call, access.
+  // By function: the shared variables that it and everything it may call can access.
   const std::vector<std::vector<std::uint32_t>>& shared_of() const { return reaches_; }
-  // By function: the functions that it may call, itself included.
+  // By function: the functions that it may call, including itself.
   const std::vector<std::vector<std::uint32_t>>& callees_of() const { return callees_; }
-  // Whether blocks cooperate in pairs (.cta_group::2). Such a program clears a bit in the address
-  // of its own mbarrier to name that of the pair's first block. Therefore addresses of shared
-  // memory then contain the block's name.
+  // Whether two blocks of a pair cooperate (.cta_group::2). Such a program clears a bit in its own
+  // mbarrier's address to get the address in the pair's first block, so addresses of shared memory
+  // must identify their block.
   bool has_pairs() const { return has_pairs_; }
   bool recursive(std::uint32_t function) const { return recursive_[function]; }
   bool calls_indirectly(std::uint32_t function) const { return indirect_[function]; }
@@ -85,7 +86,7 @@ class Linker {
   std::span<const ptx::Module> modules_;
   memory::DeviceMemory& memory_;
   int device_;
-  const program::ManagedVariables& managed_;  // of an earlier load
+  const program::ManagedVariables& managed_;  // from an earlier load
   const program::PlacedVariables placed_before_;
   std::vector<FunctionRef> functions_;
   std::vector<SharedVariable> shared_;
@@ -93,14 +94,14 @@ class Linker {
   std::vector<std::unordered_map<std::string, Symbol>> local_;  // by module
   std::map<const ptx::Function*, std::unordered_map<std::string, Symbol>> scoped_;
   std::vector<std::vector<std::uint32_t>> callees_, reaches_;
-  std::vector<bool> names_dynamic_;  // by function: whether it names dynamic shared memory itself
+  std::vector<bool> names_dynamic_;  // by function: it names dynamic shared memory itself
   std::vector<std::uint32_t> dynamic_begin_;
   std::vector<bool> recursive_, indirect_;
   struct Pending {
     std::uint32_t module;
     const ptx::Variable* variable;
     const memory::Allocation* allocation;
-    bool known;  // from an earlier load: it keeps its contents
+    bool known;  // from an earlier load: keeps its contents
   };
   std::vector<Pending> placed_;
   std::uint64_t constant_base_ = ~0ull;

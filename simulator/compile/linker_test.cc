@@ -84,7 +84,7 @@ TEST(Linker, LaysSharedVariablesOutWithGapsBetweenThem) {
 }
 
 // The start of dynamic shared memory for each kernel, by name. On an H100 it is 1,024 plus
-// `behind`: the size of the static variables, rounded up to the alignment of the declaration.
+// `behind`, the size of the static variables rounded up to the declaration's alignment.
 std::map<std::string, std::uint32_t> dynamic_shared_of(const Linked& l) {
   EXPECT_EQ(l.error, "");
   std::map<std::string, std::uint32_t> all;
@@ -118,7 +118,7 @@ TEST(Linker, DynamicSharedMemoryIsAlignedAsOnAGpuAndNoBetter) {
   }
 }
 
-// A function has one address for dynamic shared memory, for all callers.
+// A function has one address for it, for all callers.
 TEST(Linker, KernelsThatCallOneFunctionHaveDynamicSharedMemoryAtOnePlace) {
   const std::string use = ".func use()\n{\n.reg .b32 r<2>;\nmov.u32 r1, dynamic;\nret;\n}\n",
                     kernels =

@@ -28,7 +28,7 @@ void RegisterSet::remove_all(const RegisterSet& other) {
 
 namespace {
 
-// A function under analysis.
+// The state of the analysis of a function.
 struct Analysis {
   const ptx::Function& function;
   std::size_t registers;
@@ -71,13 +71,13 @@ void Analysis::find_blocks() {
   }
 }
 
-// Fills in BasicBlock::in and out.
+// Computes BasicBlock::in and out.
 void Analysis::find_live() {
   auto& blocks = result.blocks;
   std::vector<RegisterSet> use(blocks.size(), RegisterSet(registers)), define = use;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     for (std::uint32_t i = blocks[b].begin; i < blocks[b].end; ++i) {
-      // A guarded write keeps the values of the other lanes, so it does not kill the register.
+      // A guarded write keeps the other lanes' values, so it does not end a live range.
       const bool guarded = function.body[i].guard.present;
       for (const RegisterAccess& a : accesses[i]) {
         if (!a.writes) {

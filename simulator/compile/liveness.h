@@ -1,5 +1,5 @@
-// Liveness of a function's virtual registers: which values are still needed, and which are read
-// before they are written.
+// Liveness of a function's virtual registers: which values are still needed, and which registers
+// are read before they are written.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class RegisterSet {
       : words_(registers / 64 + 1, all ? ~0ull : 0) {}
   bool has(std::uint32_t i) const { return words_[i >> 6] >> (i & 63) & 1; }
   void add(std::uint32_t i) { words_[i >> 6] |= std::uint64_t{1} << (i & 63); }
-  // Both return whether the set has changed.
+  // Each function returns whether the set has changed.
   bool add_all(const RegisterSet& other);
   bool keep_only(const RegisterSet& other);
   void remove_all(const RegisterSet& other);
@@ -44,7 +44,7 @@ struct BasicBlock {
   RegisterSet in, out;                    // registers live there
 };
 
-// The range of instructions, in the order of the text, in which a register is live or accessed.
+// The first and last instruction, in textual order, at which a register is live or used.
 struct LiveRange {
   std::uint32_t first = ~0u, last = 0;
   bool empty() const { return first == ~0u; }
@@ -56,16 +56,16 @@ struct LiveRange {
 
 struct Liveness {
   std::vector<BasicBlock> blocks;
-  // Registers that some path reads before it writes them. Here a guarded write counts as a write:
-  // nvcc guards a definition and its uses by the same predicate.
+  // Registers that some path reads before it writes them. Guarded writes count as writes here,
+  // because nvcc guards a definition and its uses with the same predicate.
   std::vector<std::uint32_t> undefined;
-  // By register. The range of an undefined register starts with the function, so that no other
-  // register's value can show through.
+  // By register. The range of an undefined register begins with the function, so that it never
+  // shows another register's value.
   std::vector<LiveRange> ranges;
 };
 
-// The registers that an instruction reads and writes, and its successors, come from the table of
-// instruction forms (ptx/effects.h).
+// The table of instruction forms defines what an instruction reads and writes, and its successors
+// (ptx/effects.h).
 Liveness find_liveness(const ptx::Function& f);
 
 }  // namespace lockstep::compile

@@ -1,5 +1,5 @@
-// Liveness by basic blocks against the definition: a register is live where some path reads it
-// before anything writes it.
+// Compares the analysis by basic blocks with the definition: a register is live if some path reads
+// it before anything writes it.
 #include "simulator/compile/liveness.h"
 
 #include <gmock/gmock.h>
@@ -79,7 +79,7 @@ TEST(Liveness, AFunctionWithoutInstructionsHasNoRanges) {
   EXPECT_TRUE(l.ranges[0].empty());
 }
 
-// Random functions: additions, some guarded, and branches forward and back.
+// Random functions with additions, some of them guarded, and branches forward and back.
 std::string random_body(std::mt19937& random) {
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   const unsigned length = 1 + below(24);
@@ -100,7 +100,7 @@ std::string random_body(std::mt19937& random) {
   return s;
 }
 
-// Whether `v` is live before instruction `at`: followed path by path.
+// Whether `v` is live before instruction `at`, by following all paths.
 bool live_before(const ptx::Function& f, std::uint32_t at, std::uint32_t v,
                  std::set<std::uint32_t>& seen) {
   if (at >= f.body.size() || !seen.insert(at).second) return false;
@@ -136,8 +136,8 @@ TEST(Liveness, IsWhatEveryPathSays) {
   }
 }
 
-// Whether a path from instruction `at` comes to one that reads `v` before any has written it. A
-// guarded write counts.
+// Whether a path from instruction `at` reads `v` before writing it. A guarded write counts as a
+// write.
 bool read_unwritten(const ptx::Function& f, std::uint32_t at, std::uint32_t v,
                     std::set<std::uint32_t>& seen) {
   if (at >= f.body.size() || !seen.insert(at).second) return false;
@@ -171,7 +171,7 @@ TEST(Liveness, UndefinedIsWhatSomePathReadsUnwritten) {
     defined += f.registers.size() - expected.size();
     all += f.registers.size();
   }
-  // Neither is rare.
+  // Neither case is rare.
   EXPECT_GT(defined, all / 10);
   EXPECT_LT(defined, all - all / 10);
 }

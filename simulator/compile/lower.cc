@@ -63,7 +63,7 @@ void lower(FunctionBuilder& b, const Instruction& i) {
   }
 }
 
-// A return, for control that reaches the end of the function.
+// The return at the function's end.
 Instruction end_of(const ptx::Function& f) {
   Instruction end;
   end.text = "end of function";
@@ -75,7 +75,7 @@ Instruction end_of(const ptx::Function& f) {
   return end;
 }
 
-// Program::guesses: weak loads into a register that a compare-and-swap compares with.
+// Computes Program::guesses: weak loads into a register that a compare-and-swap compares with.
 void note_guesses(const ptx::Function& f, const std::vector<std::uint32_t>& pc_of,
                   program::Program& program) {
   std::unordered_set<std::uint32_t> compared;  // registers

@@ -1,4 +1,4 @@
-// Compiles a function of the program to operations.
+// Lowers a function of the program to operations.
 #pragma once
 
 #include "simulator/compile/constant_file.h"
@@ -8,8 +8,8 @@
 
 namespace lockstep::compile {
 
-// Appends the operations of function `index` (of Linker::functions() and of Program::functions) to
-// the program. Throws CompileError.
+// Appends the operations of function `index` (in Linker::functions() and Program::functions) to the
+// program. Throws CompileError.
 void lower_function(const Linker& linker, std::uint32_t index, const program::Handlers& handlers,
                     ConstantFile& constants, program::Program& program,
                     program::RegisterPlaces places);

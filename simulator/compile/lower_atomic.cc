@@ -59,8 +59,8 @@ void lower_atomic(FunctionBuilder& b, const Instruction& i) {
     op.src[2] = b.source(i, i.operands[n++], op.width);
     uses.push_back({op.src[2], Role::kValue});
   }
-  // If its result is unused, the atom is compiled as a red, as ptxas does: nothing that the thread
-  // does depends on the old value.
+  // An atomic whose result is not read becomes a red, as with ptxas: nothing in the thread depends
+  // on the old value.
   if (has_result && i.operands[0].kind == Operand::Kind::kRegister &&
       b.mentions(i.operands[0].index) > 1) {
     op.dst = b.register_slot(i.operands[0]);

@@ -13,7 +13,7 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
           b.refuse(i, "passes '" + o.symbol + "', which is no parameter variable of this function");
         out.push_back(*s);
       } else if (o.kind == Operand::Kind::kRegister && b.register_bytes(o) != 0) {
-        // A register has the same layout as a parameter of its width.
+        // A register has the same layout in the register file as a parameter of its width.
         out.push_back({"", b.register_slot(o), static_cast<std::uint32_t>(b.register_bytes(o))});
       } else {
         b.refuse(i, "passes an argument of a kind that the simulated GPU does not implement");

@@ -1,4 +1,4 @@
-// Calls: of functions of the program, through pointers, and of the device's library.
+// Calls of program functions, calls through pointers, and calls of the device library.
 #pragma once
 
 #include "simulator/compile/function_builder.h"

@@ -19,14 +19,14 @@ namespace {
 
 int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
 
-// The bytes of operand `n` according to the manual (0: predicate), for immediates and widths.
+// The bytes of operand `n` according to the PTX manual (0: predicate), for immediates and widths.
 int operand_bytes(const Instruction& i, std::size_t n) {
   return bytes_of(i.rules == nullptr ? i.modifiers.type
                                      : isa::operand_type((*i.rules)[n], i.modifiers));
 }
 
-// mov from a special register directly into the destination, without a scratch slot and a second
-// move. Returns false for any other mov.
+// Lowers a mov from a special register directly to its destination, without a scratch slot. False
+// if `i` is no such mov.
 bool lower_special_move(FunctionBuilder& b, const Instruction& i) {
   if (i.opcode != Opcode::k_mov || i.operands.size() != 2) return false;
   const Operand& from = i.operands[1];
@@ -76,7 +76,7 @@ std::uint8_t part_of(const isa::Selector& s) {
   return static_cast<std::uint8_t>(s.count == 0 ? 0 : s.digit[0] + (s.halves ? 5 : 1));
 }
 
-// Three bits for each lane. Without a selector, the lanes from `first` on.
+// Three bits a lane; without a selector, the lanes from `first` on.
 std::uint16_t lanes_of(const isa::Selector& s, int lanes, int first) {
   int all = 0;
   for (int i = 0; i < lanes; ++i) all |= (s.count != 0 ? s.digit[i] : first + i) << (3 * i);
@@ -97,7 +97,7 @@ Video video_of(const Instruction& i) {
                                                              : Video::Second::kNone;
   v.second = static_cast<std::uint8_t>(second) & 3;
   v.lanes = static_cast<std::uint8_t>(lanes / 2) & 3;
-  // vset has no type of a result.
+  // vset has no result type.
   const Type d = compares ? Type::kU32 : m.type, a = compares ? m.type : m.source_type,
              b = compares ? m.source_type : m.third_type;
   const auto flag = [&](bool on, std::uint8_t which) {

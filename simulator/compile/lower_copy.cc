@@ -104,8 +104,8 @@ void lower_async_store(FunctionBuilder& b, const Instruction& i) {
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }
 
-// st.async and red.async to global memory, without an mbarrier. They are executed at once, the
-// earliest moment that PTX allows (9.7.9.12, 9.7.13.9).
+// st.async and red.async to global memory without an mbarrier. They complete at once, which PTX
+// allows (9.7.9.12, 9.7.13.9).
 void lower_release(FunctionBuilder& b, const Instruction& i) {
   Instruction plain = i;
   plain.modifiers.semantics = isa::Semantics::kRelease;

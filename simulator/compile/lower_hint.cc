@@ -4,7 +4,7 @@
 
 namespace lockstep::compile {
 
-// Caches, counters and register budgets change no result, and launches are executed one after
+// No effect: caches, counters and register budgets change no result, and launches run one after
 // another.
 void lower_hint(FunctionBuilder& b, const Instruction& i) {
   Op op;
@@ -14,7 +14,7 @@ void lower_hint(FunctionBuilder& b, const Instruction& i) {
 
 void lower_cache_hint(FunctionBuilder& b, const Instruction& i) {
   const bool bulk = i.opcode == isa::Opcode::k_cp_async_bulk_prefetch;
-  // Any address is allowed: PTX has no requirements.
+  // Valid for any address: PTX has no requirements for it.
   if (!bulk && i.opcode != isa::Opcode::k_applypriority) return lower_hint(b, i);
   Op op;
   op.kind = OpKind::kMemory;
@@ -26,7 +26,7 @@ void lower_cache_hint(FunctionBuilder& b, const Instruction& i) {
          {{op.src[0], Role::kAddress}, {op.src[1], Role::kAddress}});
 }
 
-// Policies only affect caches; the value is opaque.
+// Policies only control caches, so the value is arbitrary.
 void lower_cache_policy(FunctionBuilder& b, const Instruction& i) {
   Instruction move = i;
   move.opcode = isa::Opcode::k_mov;

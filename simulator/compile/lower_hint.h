@@ -1,4 +1,4 @@
-// Hints to the hardware, which change no value, memory or order of execution here.
+// Hints to the hardware, which change no value, memory or execution order here.
 #pragma once
 
 #include "simulator/compile/function_builder.h"

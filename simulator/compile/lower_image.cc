@@ -10,7 +10,7 @@ using program::ImageForm;
 
 namespace {
 
-// Adds the object's handle and the coordinates of [image, {..}].
+// Lowers the object's handle and the coordinates of [image, {..}].
 void lower_coordinates(FunctionBuilder& b, const Instruction& i, const Operand& image, Op& op,
                        std::vector<OperandUse>& uses) {
   op.kind = OpKind::kMemory;
@@ -63,8 +63,8 @@ void lower_texture(FunctionBuilder& b, const Instruction& i) {
     b.program().slots.push_back(b.optional_destination(e));
     uses.push_back({b.program().slots.back(), Role::kWrite});
   }
-  // Gradients have no effect on an image of one level, but an unassigned register is a mistake
-  // there, too.
+  // Gradients have no effect on an image with one level, but reading an unassigned register is a
+  // mistake there too.
   for (std::size_t n = 2; n < i.operands.size(); ++n) {
     const Operand& o = i.operands[n];
     if (o.kind != Operand::Kind::kVector) {
@@ -113,7 +113,7 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
   } else if (data.kind == Operand::Kind::kRegister) {
     op.register_bytes = static_cast<std::uint8_t>(b.register_bytes(data));
   }
-  // A sink among several elements of a load is omitted; a single one gets a slot.
+  // A sink in a list of loaded elements has no slot; a sink as the only element has one.
   const auto place = [&](const Operand& o) {
     return load ? b.optional_destination(o) : b.source(i, o, op.register_bytes);
   };

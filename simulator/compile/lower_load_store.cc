@@ -9,8 +9,8 @@ using isa::Space;
 
 namespace {
 
-// Adds the data registers of a load or store: a single one as `slot` of `op`, several in
-// Program::slots. Sets op.register_bytes.
+// Lowers the data registers: a single element into `slot` of `op`, several into Program::slots.
+// Sets op.register_bytes.
 void lower_data(FunctionBuilder& b, const Instruction& i, const Operand& data, bool load,
                 Slot& slot, Op& op, std::vector<OperandUse>& uses) {
   const Role role = load ? Role::kWrite : Role::kValue;

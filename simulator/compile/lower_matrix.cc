@@ -18,7 +18,7 @@ using matrix::Which;
 using program::Matrix;
 using program::MatrixRegisters;
 
-// An operation of a whole warp under construction.
+// Builds an operation of a whole warp.
 struct WholeWarp {
   FunctionBuilder& b;
   const Instruction& i;
@@ -92,7 +92,7 @@ struct WholeWarp {
     return s;
   }
 
-  // Of a sparse A.
+  // The metadata of a sparse A.
   void metadata(const Operand& bits, const Operand& chosen) {
     const auto selectors = static_cast<std::uint64_t>(isa::sparsity_selectors(i.modifiers));
     if (chosen.bits >= selectors) {
@@ -156,7 +156,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   o.rounding = m.rounding;
   o.saturates = m.sat;
   o.sparse = sparse;
-  // wmma.m16n16k8 is executed as two steps of mma.m16n8k4, as ptxas compiles it.
+  // wmma.m16n16k8 is two steps of mma.m16n8k4, as with ptxas.
   if (wmma && o.a == Type::kTF32) o.products = 4;
   const auto& operands = i.operands;
   const bool has_kind = m.tensor_kind != isa::TensorKind::kNone;
@@ -166,7 +166,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
     w.matrix.narrow_a = narrow_of(o.a);
     w.matrix.narrow_b = narrow_of(o.b);
   }
-  // Packed elements have the layout of four-bit integers.
+  // Packed elements have the layout of 4-bit integers.
   const Fragment a{family, Which::kA, w.matrix.packed ? Type::kS4 : o.a, m.shape, m.a_by_columns},
       rhs{family, Which::kB, w.matrix.packed ? Type::kS4 : o.b, m.shape, m.b_by_columns};
   const Fragment c{family, Which::kC, o.c, m.shape, false},
@@ -187,7 +187,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   w.emit(ValidityTransfer::kExchange);
 }
 
-// wgmma.mma_async. The shape says 64 rows: 16 for each of the four warps.
+// wgmma.mma_async. The shape has 64 rows, 16 for each of the four warps.
 void lower_warpgroup_multiply(FunctionBuilder& b, const Instruction& i) {
   const isa::Modifiers& m = i.modifiers;
   const bool sparse = i.opcode == Opcode::k_wgmma_mma_async_sp, in_registers = m.variant == 1;
@@ -249,7 +249,7 @@ void lower_warpgroup_order(FunctionBuilder& b, const Instruction& i) {
   w.emit(ValidityTransfer::kControl);
 }
 
-// wmma.load and wmma.store: one matrix, and its stride.
+// wmma.load and wmma.store: a matrix and its stride.
 void lower_fragment(FunctionBuilder& b, const Instruction& i) {
   const isa::Modifiers& m = i.modifiers;
   const bool loads = i.opcode == Opcode::k_wmma_load;

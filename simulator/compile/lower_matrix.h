@@ -1,4 +1,4 @@
-// Instructions on matrices that the lanes of a warp hold together.
+// Instructions on matrices that are distributed over the lanes of a warp.
 #pragma once
 
 #include "simulator/compile/function_builder.h"

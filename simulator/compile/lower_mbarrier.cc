@@ -28,7 +28,7 @@ void lower_operation(FunctionBuilder& b, const Instruction& i) {
   b.set_action(op, Action::kMbarrier);
   op.width = 8;
   op.register_bytes = 4;
-  op.elements = 2;  // disables the comparison of values in a race
+  op.elements = 2;  // not a single element, so that races do not compare its value
   MbarrierOp what = MbarrierOp::kArrive;
   bool has_result = false, releases = false, acquires = false;
   switch (i.opcode) {
@@ -52,7 +52,7 @@ void lower_operation(FunctionBuilder& b, const Instruction& i) {
       op.register_bytes = m.parity ? 4 : 8;
   }
   op.as<program::MbarrierFields>().set_what(what);
-  // A wait may give up the warp's turn.
+  // A wait may yield the warp's turn.
   if (what == MbarrierOp::kTryWait) op.kind = OpKind::kControl;
   if (what != MbarrierOp::kInit && what != MbarrierOp::kInvalidate)
     op.as<program::MemoryFields>().add(program::kStrong);

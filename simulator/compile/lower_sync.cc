@@ -13,7 +13,7 @@ using program::SyncKind;
 
 namespace {
 
-// An operation among lanes under construction.
+// Builds an operation that lanes execute together.
 struct Exchange {
   FunctionBuilder& b;
   const Instruction& i;
@@ -25,7 +25,7 @@ struct Exchange {
     op.as<program::SyncFields>().set_kind(k);
   }
 
-  // d, d|p or p.
+  // Sets the destinations: d, d|p or p.
   void results(const Operand& d) {
     const Operand& first = d.kind == Operand::Kind::kPair ? d.elements[0] : d;
     op.dst = b.optional_destination(first);
@@ -33,7 +33,8 @@ struct Exchange {
     uses.push_back({op.dst, Role::kWrite});
     uses.push_back({op.dst2, Role::kWrite});
   }
-  // As results(), but with a slot of `bytes` bytes (0: a predicate) for d if it is a sink.
+  // Like results(), but uses a scratch slot of `bytes` bytes (0: a predicate) for d if it is a
+  // sink.
   void placed_results(const Operand& d, int bytes) {
     results(d);
     if (op.dst == kNoSlot) op.dst = b.scratch(bytes);
@@ -48,7 +49,7 @@ struct Exchange {
   void emit(ValidityTransfer transfer) { b.emit(i, op, transfer, std::move(uses)); }
 
  private:
-  // A negation is an operation of its own, so that the operand of a waiting lane can be read later.
+  // A negation becomes its own operation, so that the value of a waiting lane can be read later.
   Slot predicate(const Operand& o) {
     Slot s = kNoSlot;
     if (!b.predicate_source(i, o, s)) return s;
@@ -85,8 +86,8 @@ SyncKind vote(isa::VoteMode mode) {
   }
 }
 
-// The operation of redux and of a barrier's .red. Its modifiers and, or and xor are those of
-// atomics, or those of predicates.
+// The operation of redux and of a barrier's .red. The modifiers of and, or and xor are those of
+// atomics or those of predicates.
 AtomOp reduction_of(const isa::Modifiers& m) {
   if (m.atom != AtomOp::kNone) return m.atom;
   return m.bool_op == isa::BoolOp::kAnd  ? AtomOp::kAnd
@@ -194,8 +195,8 @@ void lower_barrier(FunctionBuilder& b, const Instruction& i) {
   x.emit(ValidityTransfer::kControl);
 }
 
-// The sides of a fence: kAcquire, kRelease, both or neither. A proxy fence without semantics orders
-// only its own thread's accesses (PTX ISA 9.7.13.4).
+// The effect of a fence on other threads: kAcquire, kRelease, both, or neither. A proxy fence
+// without semantics orders only its own thread's accesses (PTX ISA 9.7.13.4).
 std::uint8_t sides_of_fence(const Instruction& i) {
   switch (i.modifiers.semantics) {
     case isa::Semantics::kAcquire: return program::kAcquire;
@@ -204,7 +205,7 @@ std::uint8_t sides_of_fence(const Instruction& i) {
   }
 }
 
-// The simulated GPU has one memory, whichever proxy accesses it.
+// The simulated GPU has a single memory for all proxies.
 void lower_fence(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
@@ -214,7 +215,7 @@ void lower_fence(FunctionBuilder& b, const Instruction& i) {
   if (i.opcode == Opcode::k_griddepcontrol)
     b.set_action(op, i.modifiers.variant == 1 ? Action::kStartDependents : Action::kWaitForGrids);
   std::vector<OperandUse> uses;
-  // Proxy fences for asynchronous copies of shared memory, or for one tensor map.
+  // A fence between proxies: for asynchronous copies of shared memory, or for one tensor map.
   const bool asynchronous =
       i.modifiers.variant == 2 || i.modifiers.variant == 4 || i.modifiers.variant == 5;
   if (i.opcode == Opcode::k_fence_proxy && asynchronous && i.modifiers.space != isa::Space::kGlobal)

@@ -1,4 +1,4 @@
-// Copies through tensor maps, and changes of such maps.
+// Copies through tensor maps, and changes of tensor maps.
 #pragma once
 
 #include "simulator/compile/function_builder.h"

@@ -14,7 +14,7 @@ using program::TensorOperation;
 
 namespace {
 
-// An operation under construction.
+// Builds an operation on tensor memory.
 class TensorLowering {
  public:
   TensorLowering(FunctionBuilder& builder, const Instruction& instruction, Action action)
@@ -42,7 +42,7 @@ class TensorLowering {
     uses_.push_back({slot, role});
     return slot;
   }
-  // An address in shared memory, or in tensor memory, which has no space.
+  // An address in shared memory, or a generic one: any address but tensor memory's.
   program::AddressOperand address(const Operand& o, Space space = Space::kShared) {
     const program::AddressOperand a = b_.further_address(i_, o, space);
     uses_.push_back({a.slot, Role::kAddress});

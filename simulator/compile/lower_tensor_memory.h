@@ -1,4 +1,4 @@
-// Tensor memory: allocation, loads, stores, copies, multiplications, and their order.
+// Tensor memory: allocation of columns, loads, stores, copies, multiplication and ordering.
 #pragma once
 
 #include "simulator/compile/function_builder.h"

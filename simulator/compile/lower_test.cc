@@ -1,5 +1,5 @@
-// Tests the operations to which instructions are compiled. The handlers are stand-ins that record
-// the action for which they were selected.
+// Instructions and the operations to which they are lowered. The handlers are stand-ins that record
+// the action for which they were chosen.
 #include "simulator/compile/lower.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ std::string kernel(const std::string& body) {
          body + "\nret;\n}\n";
 }
 
-// The operations of one instruction in a kernel. Registers have separate slots.
+// The operations of one instruction in a kernel. Each register has its own slot.
 struct Lowered {
   Compiled compiled;
   std::vector<Op> ops;
@@ -47,7 +47,7 @@ struct Lowered {
       : compiled(kernel(instruction), program::RegisterPlaces::kSeparate) {
     if (compiled.program == nullptr) return;
     const program::Function& f = compiled.program->functions.back();
-    for (std::uint32_t pc = f.entry; pc + 2 < f.end; ++pc) {  // ret, and the function's end
+    for (std::uint32_t pc = f.entry; pc + 2 < f.end; ++pc) {  // without ret and the function's end
       ops.push_back(compiled.program->ops[pc]);
       transfers.push_back(compiled.program->transfers[pc]);
     }
@@ -76,8 +76,8 @@ TEST(Lower, ALoadHasItsAddressItsWidthAndItsOrder) {
   EXPECT_EQ(l.transfers[0], ValidityTransfer::kLoad);
 }
 
-// Whether the search for races examines the kernel's accesses to shared memory byte by byte. It
-// must if an access of less than four bytes may be in shared memory.
+// Whether a kernel's accesses to shared memory are checked byte by byte. This is the case if an
+// access of less than four bytes may be to shared memory.
 TEST(Lower, NarrowAccessesToSharedMemoryAreJudgedByTheByte) {
   const std::map<std::string, bool> may_be_shared = {{"", true},
                                                      {".shared", true},
@@ -255,14 +255,14 @@ TEST(Lower, WhatCannotBeRunIsRefusedByNameAndLine) {
               HasSubstr("which nothing in the program defines"));
 }
 
-// Registers of an instruction whose values the simulated GPU does not read, so uninitialised ones
-// are not detected there.
+// Registers of an instruction whose values the simulated GPU does not read, so that unwritten ones
+// are not detected.
 std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
   std::set<std::uint32_t> all;
   const auto add = [&](const ptx::Operand& o) { all.insert(o.index); };
   for (std::size_t n = 0; n < i.operands.size(); ++n) {
     const ptx::Operand& o = i.operands[n];
-    // Cache policies only affect caches.
+    // Cache policies only control caches.
     if (i.rules != nullptr && (*i.rules)[n].name == "policy") add(o);
     if (i.opcode == isa::Opcode::k_createpolicy && !(*i.rules)[n].is_destination()) add(o);
     // The padding of a structure that is passed by value.
@@ -272,8 +272,8 @@ std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
     }
     // The time limit of a wait.
     if (i.opcode == isa::Opcode::k_mbarrier_try_wait && n == 3) add(o);
-    // The last of four coordinates of an image (isa::coordinates_of), and of a gradient of three
-    // dimensions.
+    // The last of four coordinates of an image (isa::coordinates_of), and of a three-dimensional
+    // gradient.
     const bool image = isa::category_of(i.opcode) == isa::Category::kTexture ||
                        isa::category_of(i.opcode) == isa::Category::kSurface;
     if (image && o.kind == ptx::Operand::Kind::kAddress && !o.elements.empty() &&
@@ -284,7 +284,7 @@ std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
   return all;
 }
 
-// Whether operations read and write the operands of an instruction. Exceptions: a branch's
+// Whether an operation reads and writes the instruction's operands. Exceptions: a branch's
 // predicate is its guard, a call's operands are in Call, and hints read nothing.
 bool reads_its_operands(const isa::FormRow& row) {
   const isa::Category category = isa::category_of(row.opcode);
@@ -292,7 +292,7 @@ bool reads_its_operands(const isa::FormRow& row) {
          category != isa::Category::kCacheHint;
 }
 
-// Compares the registers that the operations of a kernel read and write with the table of forms.
+// Compares the registers that a kernel's operations read and write with the table of forms.
 void expect_registers_of_the_table(const ptx::Function& function, const program::Program& p,
                                    const program::Function& kernel) {
   // Registers lie after the .param variables.
@@ -312,7 +312,7 @@ void expect_registers_of_the_table(const ptx::Function& function, const program:
   for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
     Slots& of_instruction = used[p.origin(pc).instruction];
     for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
-      if (!of_registers.contains(p.uses[u].slot)) continue;  // a scratch slot of the instruction
+      if (!of_registers.contains(p.uses[u].slot)) continue;  // a scratch slot
       (p.uses[u].role == OperandUse::Role::kWrite ? of_instruction.written : of_instruction.read)
           .insert(p.uses[u].slot);
     }
@@ -330,7 +330,7 @@ void expect_registers_of_the_table(const ptx::Function& function, const program:
       }
     }
     EXPECT_EQ(used[n].read, must_read) << "what is read: " << i.text << ", PTX line " << i.ptx_line;
-    // An atomic whose result is unused has no destination.
+    // An atomic whose result is not read has no destination.
     if (isa::category_of(i.opcode) != isa::Category::kAtomic) {
       EXPECT_EQ(used[n].written, must_write)
           << "what is written: " << i.text << ", PTX line " << i.ptx_line;
@@ -338,8 +338,8 @@ void expect_registers_of_the_table(const ptx::Function& function, const program:
   }
 }
 
-// The registers that an instruction's operations read and write must be those of the table of
-// forms. The two lists are made independently.
+// The registers that an instruction's operations use must be those in the table of forms. The two
+// lists were written independently.
 TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
   std::map<std::string, std::vector<isa::Example>> by_target;
   for (isa::Example& e : isa::pairwise_examples()) {

@@ -25,7 +25,7 @@ std::uint8_t scope_of(const isa::Modifiers& m) {
     case isa::Scope::kCluster: return static_cast<std::uint8_t>(check::Scope::kCluster);
     default:
       return static_cast<std::uint8_t>(
-          check::Scope::kGrid);  // .gpu, .sys, and what says nothing: atom, ld.volatile
+          check::Scope::kGrid);  // .gpu, .sys, and instructions without a scope: atom, ld.volatile
   }
 }
 

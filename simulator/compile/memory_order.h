@@ -1,4 +1,4 @@
-// How an instruction orders memory: its semantics and scope (PTX ISA 8.5, 8.6, 9.7.9).
+// The memory ordering of an instruction: its semantics and scope (PTX ISA 8.5, 8.6, 9.7.9).
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace lockstep::compile {
 
-// program::MemoryFlags of an access with these semantics.
+// The program::MemoryFlags of an access with these semantics.
 std::uint8_t ordering(const isa::Modifiers& m);
 // The scope of a strong access or a fence, as check::Scope.
 std::uint8_t scope_of(const isa::Modifiers& m);
-// The state space of an address operand: generic if the opcode names none.
+// The state space of an operand in brackets; generic if the opcode names none.
 isa::Space space_of(const isa::Modifiers& m);
 
 }  // namespace lockstep::compile

@@ -8,8 +8,8 @@
 namespace lockstep::compile {
 namespace {
 
-// Removes the prefix with which nvcc marks a file's own functions in relocatable device code:
-// "__nv_static_35_", 35 characters that name the file, "_".
+// Removes the prefix that nvcc adds to a file's static functions in relocatable device code:
+// "__nv_static_35_", 35 characters that identify the file, and "_".
 std::string without_file(const std::string& name) {
   constexpr std::string_view kStatic = "__nv_static_";
   if (!name.starts_with(kStatic)) return name;
@@ -25,7 +25,7 @@ std::string without_file(const std::string& name) {
 
 std::string demangled(const std::string& full_name) {
   const std::string name = without_file(full_name);
-  if (!name.starts_with("_Z")) return name;  // a name of C linkage; "i" alone would demangle to int
+  if (!name.starts_with("_Z")) return name;  // C linkage; "i" alone would be demangled to int
   int status = 0;
   char* s = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   if (s == nullptr) return full_name;

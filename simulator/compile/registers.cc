@@ -9,7 +9,7 @@
 namespace lockstep::compile {
 namespace {
 
-// Assigns slots in the register file. A predicate takes four bytes. Other registers take 32 times
+// Allocates slots in the register file. A predicate takes four bytes. Other registers take 32 times
 // their size, at least a cache line.
 class RegisterFile {
  public:

@@ -1,7 +1,7 @@
-// Assigns slots in a warp's register file to a function's virtual registers.
+// Slots of a function's virtual registers in a warp's register file.
 //
-// nvcc's PTX uses a separate register for nearly every value. Sharing slots between registers that
-// are never live together keeps a warp's register file in the L1 cache.
+// In nvcc's PTX nearly every value has its own register. Registers that are never live together
+// share slots, which keeps a warp's register file in the first-level cache.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 namespace lockstep::compile {
 
 struct RegisterAllocation {
-  std::vector<program::Slot> slots;      // by register; kNoSlot if the function never uses it
+  std::vector<program::Slot> slots;      // by register; kNoSlot for an unused one
   std::uint32_t bytes = 0;               // of the register file
   int live = 0;                          // the most 32-bit registers live at once
   std::vector<std::uint32_t> undefined;  // registers that some path reads before it writes them
 };
 
-// With RegisterPlaces::kShared, registers that are never live together share room.
+// With RegisterPlaces::kShared, registers that are never live together share slots.
 RegisterAllocation allocate_registers(const ptx::Function& f, program::RegisterPlaces places);
 
 }  // namespace lockstep::compile

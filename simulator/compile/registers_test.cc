@@ -1,4 +1,4 @@
-// Places of registers: registers that are live together have places of their own.
+// Slots of registers: registers that are live together have different slots.
 #include "simulator/compile/registers.h"
 
 #include <random>
@@ -37,7 +37,7 @@ std::uint32_t bytes_of(isa::Type t) {
                                : static_cast<std::uint32_t>(program::kWarpSize * isa::size_of(t));
 }
 
-// Registers live at one instruction, those that it touches among them.
+// The registers that are live at an instruction, including those that it uses.
 std::vector<std::uint32_t> together(const ptx::Function& f, const Liveness& l, std::uint32_t at) {
   std::vector<std::uint32_t> all;
   for (std::uint32_t v = 0; v < f.registers.size(); ++v) {

@@ -1,5 +1,5 @@
-// Support for tests of the passes: a parser for texts, and handlers that do nothing but record the
-// action for which they were selected.
+// Helpers for tests of the passes: parsing a text, and handlers that do nothing and record the
+// action for which they were chosen.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ class FakeHandlers final : public program::Handlers {
   program::Handler store(const program::Op&) const override { return table()[kStore]; }
   program::Handler compute(const program::AluKey&) const override { return table()[kCompute]; }
 
-  // The action, kLoad, kStore or kCompute for which the operation's handler was selected; -1: it
-  // has no handler.
+  // The action, kLoad, kStore or kCompute for which the operation's handler was chosen; -1 if it
+  // has none.
   static int chosen_for(const program::Op& op) {
     for (int n = 0; n < kHandlers; ++n) {
       if (table()[static_cast<std::size_t>(n)] == op.run) return n;
@@ -66,7 +66,7 @@ class FakeHandlers final : public program::Handlers {
   }
 };
 
-// A program compiled from a text, with the memory of its variables.
+// A program compiled from a text, and the memory that contains its variables.
 struct Compiled {
   memory::DeviceMemory memory;
   ptx::Module module;

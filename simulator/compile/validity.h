@@ -1,4 +1,4 @@
-// The effect of a computing operation on uninitialised values.
+// How a computing operation propagates unwritten values.
 #pragma once
 
 #include "simulator/program/program.h"

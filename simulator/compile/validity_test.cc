@@ -9,7 +9,7 @@ namespace validity_test {
 
 using program::ValidityTransfer;
 
-// Of the only instruction of a kernel.
+// The transfer of the only instruction of a kernel.
 ValidityTransfer transfer_of(const std::string& instruction, std::uint8_t* mode = nullptr) {
   const testing::Compiled c(
       ".entry k()\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>;\n" +

@@ -9,7 +9,7 @@
 namespace lockstep::coverage {
 namespace {
 
-// The decoder's message, empty when it takes all of them.
+// The compiler's error message; empty if it accepts all examples.
 std::string refusal(std::span<const isa::Example> examples, memory::DeviceMemory& memory) {
   const std::string text =
       isa::example_module(examples, "9.0", isa::target_of(*examples.front().spelling.form->row));

@@ -1,5 +1,5 @@
-// What the simulated GPU executes of the table of instruction forms: found out by decoding every
-// row's examples, not by declaration.
+// The part of the table of instruction forms that the simulated GPU executes. Measured by compiling
+// examples of every row.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,18 @@
 
 namespace lockstep::coverage {
 
-// A row of the table with what became of its examples.
+// A row of the table, with the results of its examples.
 struct RowCoverage {
   const isa::FormRow* row = nullptr;
-  std::size_t spellings = 0;  // different opcodes that the row stands for
-  std::size_t examples =
-      0;  // of these with every operand list, as far as they were tried: form_examples.h
-  std::size_t executed = 0;   // examples that the decoder gave a handler
-  std::string first_refusal;  // its message for the first of the others
+  std::size_t spellings = 0;  // different opcodes of the row
+  std::size_t examples = 0;   // these with every operand list, as far as tried: form_examples.h
+  std::size_t executed = 0;   // examples for which the compiler found a handler
+  std::string first_refusal;  // the error message of the first other example
 };
 
-// In the order of the table. Measured once, however often it is asked for.
+// In the order of the table. Measured once and cached.
 const std::vector<RowCoverage>& measure();
-// The same of other examples, in the order of the table.
+// The same for the given examples.
 std::vector<RowCoverage> measure(std::span<const isa::Example> examples);
 
 }  // namespace lockstep::coverage

@@ -1,4 +1,5 @@
-// The page is what the table and the recording make it, and what the table names is executed.
+// Checks that the page matches the table and the recording, and that the named instructions are
+// executed.
 #include "simulator/coverage/coverage.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +60,7 @@ TEST(Coverage, EveryRowIsJudged) {
   }
 }
 
-// What gives a result is no hint, whatever a test says; and a row is one or the other to all tests.
+// An instruction with a result is no hint, and all tests must classify a row alike.
 TEST(Coverage, HintsHaveNoResult) {
   std::map<const isa::FormRow*, bool> hints;
   for (const Judge& j : judges) {
@@ -92,9 +93,9 @@ TEST(Judged, RowsAreNamedByASpellingAndOperandsWhereTheseDiffer) {
   EXPECT_TRUE(rows_named("min.f31").empty());
 }
 
-// What a run of some of false_judge.cc's tests prints, and whether it succeeds.
+// Runs some of false_judge.cc's tests. Returns their output, and whether they succeeded.
 std::pair<bool, std::string> run_false_judge(const std::string& arguments) {
-  // Nothing of this test's own run: neither its filter nor its report.
+  // Removes this test's own filter and report from the environment.
   const std::string command = "env -u TESTBRIDGE_TEST_ONLY -u GTEST_FILTER -u XML_OUTPUT_FILE " +
                               false_judge_path + " " + arguments + " 2>&1";
   std::FILE* const pipe = popen(command.c_str(), "r");
@@ -103,7 +104,7 @@ std::pair<bool, std::string> run_false_judge(const std::string& arguments) {
   return {pclose(pipe) == 0, printed};
 }
 
-// Seen from outside, for it is the test that must fail.
+// Runs in another process, because the test there must fail.
 TEST(Judged, WhoNamesWhatItHasNotExecutedFails) {
   const auto [good, printed] = run_false_judge("");
   EXPECT_FALSE(good);
@@ -125,7 +126,7 @@ TEST(Judged, ABinaryThatSaysNothingIsNoJudge) {
   EXPECT_THROW(judged_by("/bin/echo"), std::runtime_error);
 }
 
-// The measure itself must be able to say no.
+// The measurement must detect refused examples.
 TEST(Coverage, WhatIsRefusedCountsAsRefused) {
   std::vector<isa::Example> examples = isa::pairwise_examples();
   examples.resize(3);

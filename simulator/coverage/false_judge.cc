@@ -1,4 +1,4 @@
-// Tests that say what is not so, for coverage_test: each but the first two must fail.
+// Tests with wrong registrations, for coverage_test: all but the first two must fail.
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
@@ -6,7 +6,7 @@
 namespace lockstep::coverage {
 namespace {
 
-// What stands for an execution.
+// Stands for an execution.
 void execute(const char* spelling) { ran(*rows_named(spelling)[0], spelling); }
 
 JUDGES(Honest, Test, "add.f64");
@@ -15,7 +15,7 @@ TEST(Honest, Test) { execute("add.f64"); }
 TEST(Silent, Test) { execute("mul.f64"); }
 
 JUDGES(Idle, Test, "add.f64");
-TEST(Idle, Test) {}  // what an earlier test has executed does not count
+TEST(Idle, Test) {}  // executions in an earlier test do not count
 
 JUDGES(Otherwise, Spelled, "add.rn.f64");
 TEST(Otherwise, Spelled) { execute("add.rz.f64"); }

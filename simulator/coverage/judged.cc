@@ -26,7 +26,7 @@ std::vector<Entry>& entries() {
   return all;
 }
 
-// By the current test: rows, with the spellings.
+// The rows and spellings that the current test has executed.
 std::map<const isa::FormRow*, std::set<std::string>>& executed() {
   static std::map<const isa::FormRow*, std::set<std::string>> rows;
   return rows;
@@ -40,13 +40,13 @@ const char* word_of(How how) {
       ->second;
 }
 
-// A row that an entry stands for; `spelling` is empty where any will do.
+// A row that a registration claims. `spelling` is empty if any spelling is sufficient.
 struct Claim {
   const isa::FormRow* row = nullptr;
   std::string spelling;
 };
 
-// What an entry stands for; `unknown` takes names that the table does not have.
+// The claims of an entry. Appends names that the table lacks to `unknown`.
 std::vector<Claim> claims_of(const Entry& e, std::vector<std::string>& unknown) {
   std::vector<Claim> all;
   if (e.rows != nullptr) {
@@ -129,7 +129,7 @@ std::vector<const isa::FormRow*> rows_named(std::string_view name) {
   std::vector<const isa::FormRow*> rows;
   for (const isa::Match& m : isa::match_opcode(name.substr(0, space))) {
     const std::string_view syntax = m.form->row->syntax;
-    // Behind the first blank of a row stand its operands.
+    // A row's operands follow its first blank.
     const std::size_t operands = syntax.find(' ');
     if (space != std::string_view::npos &&
         (operands == std::string_view::npos || syntax.substr(operands) != name.substr(space)))

@@ -26,7 +26,7 @@ std::string cell(std::string_view text) {
 
 std::string version(int ptx) { return std::to_string(ptx / 10) + "." + std::to_string(ptx % 10); }
 
-// How many spellings of each row a recording has.
+// The number of spellings of each row in a recording.
 std::map<const FormRow*, std::size_t> recorded(const std::string& path) {
   const vectors::Recording recording = vectors::read_recording(path);
   std::map<const FormRow*, std::set<std::string>> spellings;
@@ -38,12 +38,12 @@ std::map<const FormRow*, std::size_t> recorded(const std::string& path) {
   return counts;
 }
 
-// "bits_test, replay_test (bound)" by row.
+// The test names for each row: "bits_test, replay_test (bound)".
 std::map<const FormRow*, std::string> named(const std::vector<Judge>& judges) {
   std::map<const FormRow*, std::string> names;
   for (const Judge& j : judges) {
     std::map<const FormRow*, How>
-        of_this;  // a test that holds results exactly as well as otherwise is named for the former
+        of_this;  // a test that judges a row both exactly and otherwise is listed as exact
     for (const Judged& r : j.rows) {
       const auto [at, fresh] = of_this.emplace(r.row, r.how);
       if (!fresh) at->second = std::min(at->second, r.how);

@@ -1,4 +1,4 @@
-// The page docs/reference/ptx_coverage.md, written from what was measured.
+// Writes the page docs/reference/ptx_coverage.md from the measurements.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace lockstep::coverage {
 
-// A source of tests with what it says that it judges.
+// A source of tests and the rows that it registers.
 struct Judge {
   std::string test;  // "bits_test"
   std::vector<Judged> rows;
 };
 
-// Asks the binaries, which are paths: their sources, in the order in which they answer. Throws
-// std::runtime_error for one that does not answer.
+// Runs the binaries (paths) with --judges. Returns their sources in the same order. Throws
+// std::runtime_error if a binary fails.
 std::vector<Judge> judges_of(std::span<const std::string> binaries);
 
 // `recording`: the file of recorded vectors, golden/instructions/h100.zst.

@@ -1,9 +1,9 @@
 // The frame in which every function of the driver API runs.
 //
-// The functions are thin. Most call the function of the runtime API that does the same on the same
-// state, so a program may mix both APIs. cudaError_t and CUresult have the same numbers, except
-// errors of the runtime only, which result_of() translates. Handles of streams, events, graphs,
-// kernels and pools are the same.
+// Most functions of the driver API call the runtime API's function with the same effect. Both APIs
+// share one state, so a program may mix them. Streams, events, graphs, kernels and pools have the
+// same handles in both. cudaError_t and CUresult use the same numbers, except for errors that only
+// the runtime has: result_of() translates these.
 #pragma once
 
 #include <cuda.h>
@@ -22,18 +22,18 @@ using runtime::Device;
 using runtime::Runtime;
 using runtime::thread_state;
 
-// What must precede a call.
+// What must have happened before a call.
 enum class Needs {
   kNothing,  // not even cuInit
-  kDriver,   // cuInit, or a runtime API call that starts the driver
-  // A current context. An error that a kernel has left on the device is returned, too.
+  kDriver,   // cuInit, or a call of the runtime API that starts the driver
+  // A current context. The call then also returns an error that a kernel has left on the device.
   kContext,
 };
 
 CUresult result_of(cudaError_t error);
 inline CUresult result_of(CUresult result) { return result; }
 
-// Which driver calls, if they fail, leave device code missing (call_errors.h).
+// Whether a failed call means that device code was not loaded (call_errors.h).
 enum class Loads {
   kNoCode,
   kKernel,  // if the requested kernel cannot run (CUDA_ERROR_INVALID_PTX)
@@ -44,14 +44,14 @@ CUresult begin_call(const char* function, Needs needs);
 CUresult end_call(runtime::RunningCall& call, const char* function, CUresult result, Loads loads);
 void initialise();
 
-// Runs `body()`, which may return errors of either API, without the device lock: for calls of the
-// runtime API. `ended`: unless nullptr, gets the result of the call.
+// Runs `body()` without the device lock, for calls into the runtime API. `body` returns an error of
+// either API. `*ended` receives the call's result, unless `ended` is nullptr.
 template <class Body>
 CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode,
               runtime::CallResult* ended = nullptr) {
   runtime::announce_call();
   runtime::RunningCall running(function);
-  // Runtime functions set the thread's last error, which a driver call must not change.
+  // A call of the driver API must not change the runtime API's last error.
   const cudaError_t last_error = thread_state().last_error;
   CUresult result = begin_call(function, needs);
   if (result == CUDA_SUCCESS) {
@@ -67,13 +67,13 @@ CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Load
   return result;
 }
 
-// Calls the runtime's function that does the same.
+// Runs `ask()`, which calls the runtime API's function with the same effect.
 template <class Ask>
 CUresult forward(const char* function, Ask&& ask) {
   return call(function, Needs::kDriver, std::forward<Ask>(ask));
 }
 
-// Runs `body(runtime, device)` under the device lock; `device` is the current one.
+// Runs `body(runtime, device)` under the device lock. `device` is the current device.
 template <class Body>
 CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode,
                 runtime::CallResult* ended = nullptr) {
@@ -87,7 +87,7 @@ CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Lo
       loads, ended);
 }
 
-// The context of a program's handle; nullptr if it is invalid or destroyed.
+// The context of a program's handle. nullptr if the handle is invalid or its context was destroyed.
 Context* find_context(CUcontext handle);
 inline CUcontext handle_of(const Context* context) {
   return reinterpret_cast<CUcontext>(const_cast<Context*>(context));

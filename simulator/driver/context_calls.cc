@@ -1,5 +1,5 @@
-// Contexts: a device's primary context, contexts that a program creates, and each thread's stack of
-// contexts.
+// Contexts: each device's primary context, contexts that a program creates, and each thread's stack
+// of contexts.
 #include "simulator/driver/call.h"
 #include "simulator/runtime/graph/destruction.h"
 #include "simulator/runtime/work/executor.h"
@@ -21,7 +21,7 @@ CUresult about_primary(const char* function, CUdevice device, Body&& body) {
   });
 }
 
-// The context that a call names, or the current one for nullptr.
+// The context of a handle; nullptr stands for the current context.
 Context* named(CUcontext handle) {
   return handle == nullptr ? Contexts::current() : find_context(handle);
 }
@@ -50,7 +50,7 @@ CUresult refuse_affinity(const char* function) {
 
 }  // namespace
 
-// Variants of one name that later versions of the API introduced.
+// Earlier forms of functions that later versions of the API changed.
 namespace lockstep::driver {
 CUresult create_context_2(CUcontext* context, unsigned flags, CUdevice device) {
   return create("cuCtxCreate", context, flags, device);
@@ -163,7 +163,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   });
 }
 
-// Returns the result of CUDA 13's driver for any context.
+// Returns the same version for every context, like the driver of CUDA 13.
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
   return locked("cuCtxGetApiVersion", Needs::kDriver, [&](Runtime&, Device&) {
     if (named(handle) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;

@@ -6,7 +6,7 @@
 
 namespace lockstep::driver {
 
-// Returns CUDA_ERROR_INVALID_VALUE if the parameters describe no copy.
+// CUDA_ERROR_INVALID_VALUE if `parameters` describe no valid copy.
 CUresult box_of(const CUDA_MEMCPY3D& parameters, cudaMemcpy3DParms* box);
 void describe_box(const cudaMemcpy3DParms& box, CUDA_MEMCPY3D* parameters);
 

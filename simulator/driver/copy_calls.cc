@@ -1,5 +1,5 @@
-// Copies of memory and arrays, in one, two and three dimensions. Asynchronous copies are complete
-// when they return.
+// Copies in one, two and three dimensions between memory and arrays. Asynchronous copies are
+// complete when they return.
 #include "simulator/driver/call.h"
 #include "simulator/driver/copies.h"
 #include "simulator/runtime/graph/put.h"
@@ -15,7 +15,7 @@ using lockstep::runtime::put;
 namespace lockstep::driver {
 namespace {
 
-// One side of a copy, from any of the parameter structures.
+// One side of a copy, whichever structure describes it.
 struct Side {
   CUmemorytype type;
   const void* host;
@@ -30,7 +30,8 @@ struct Placed {
   cudaPos position{};
 };
 
-// Returns false if an array is invalid, or an offset is not a multiple of its element size.
+// False if an array handle is invalid, or if an offset is not a whole number of the array's
+// elements.
 bool place(const Side& side, const CUDA_MEMCPY3D& box, Placed* placed) {
   placed->position = {side.x_bytes, side.y, side.z};
   if (side.type == CU_MEMORYTYPE_ARRAY) {
@@ -43,7 +44,7 @@ bool place(const Side& side, const CUDA_MEMCPY3D& box, Placed* placed) {
     return true;
   }
   const void* const at = side.type == CU_MEMORYTYPE_HOST ? side.host : pointer(side.device);
-  // The pitch of a single row and the height of a single slice may be omitted.
+  // A single row needs no pitch and a single slice no height.
   const std::size_t least = side.x_bytes + box.WidthInBytes;
   const std::size_t pitch =
       side.pitch == 0 && box.Height <= 1 && box.Depth <= 1 ? least : side.pitch;
@@ -162,7 +163,7 @@ CUresult copy_box(const Call& how, const CUDA_MEMCPY3D* p, CUstream stream) {
   return copy_box(how, *p, stream);
 }
 
-// The contexts are ignored: the addresses determine the devices.
+// Ignores the contexts, which name the devices of the memory: the addresses name them too.
 CUresult copy_peer_box(const Call& how, const CUDA_MEMCPY3D_PEER* p, CUstream stream) {
   if (p == nullptr) return call(how.name, Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
   static_assert(sizeof(CUDA_MEMCPY3D_PEER) == sizeof(CUDA_MEMCPY3D));
@@ -171,7 +172,7 @@ CUresult copy_peer_box(const Call& how, const CUDA_MEMCPY3D_PEER* p, CUstream st
   return copy_box(how, box, stream);
 }
 
-// `bytes` of one row; a side is an address or an array with an offset in bytes.
+// A copy of `bytes` in one row. Each side is an address, or an array with an offset in bytes.
 struct Line {
   CUmemorytype type;
   const void* at;

@@ -1,4 +1,4 @@
-// Starting the driver; devices and their properties.
+// Starting the driver, its devices and their properties.
 #include <cudaProfiler.h>
 
 #include <algorithm>
@@ -78,14 +78,14 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
       *value = Runtime::get().settings.profile->compute_capability() >= 90;
       return cudaSuccess;
     }
-    // Attributes that the runtime API does not have.
+    // The runtime API has no enumerators for these attributes.
     const bool of_streams = which == CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS ||
                             which == CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR;
     if (of_streams && value != nullptr) {
       *value = 1;
       return cudaSuccess;
     }
-    // Both APIs number them alike.
+    // Both APIs use the same numbers for attributes.
     return cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(which), device);
   });
 }
@@ -134,7 +134,7 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute which, CUdevi
   });
 }
 
-// Execution affinity of contexts is not supported.
+// No device supports restricting a context to a part of it.
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType /*type*/,
                                         CUdevice device) {
   return about_device("cuDeviceGetExecAffinitySupport", device, [&] {

@@ -16,11 +16,11 @@
 #include "simulator/runtime/state/per_thread_stream.h"
 
 #pragma GCC diagnostic ignored \
-    "-Wdeprecated-declarations"  // old functions that programs still request
+    "-Wdeprecated-declarations"  // functions of old that programs still ask for
 
 namespace lockstep::driver {
 
-// Variants of names, defined in other files.
+// Earlier forms of functions, defined in the files of their subjects.
 CUresult create_context_2(CUcontext*, unsigned, CUdevice);
 CUresult create_context_3(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice);
 CUresult advise_1(CUdeviceptr, std::size_t, CUmem_advise, CUdevice);
@@ -38,9 +38,9 @@ CUresult update_dependencies_1(CUstream, CUgraphNode*, std::size_t, unsigned);
 
 namespace {
 
-// Explains a failure, once for each library. NVIDIA's libraries, or a stripped CUDA runtime inside
-// one, request the driver's private tables first. Such a library reports only that its first call
-// has failed.
+// Explains, once for each library, why a library of NVIDIA's failed. Such a library, or a stripped
+// CUDA runtime inside it, first requests the driver's private tables and cannot reach the simulated
+// runtime. The library itself reports only that its first call failed.
 void explain_private_tables(const void* caller) {
   Dl_info info{};
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return;
@@ -71,16 +71,15 @@ CUresult find(const char* name, void** function, int version, cuuint64_t flags,
               : search == Search::kUnknownName ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
                                                : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
   }
-  return CUDA_SUCCESS;  // a null pointer if there is none, as an H100's driver returns
+  return CUDA_SUCCESS;  // with a null pointer where there is none, as an H100's driver answers
 }
 
 }  // namespace
 
 CUresult proc_address_1(const char* name, void** function, int version, cuuint64_t flags) {
   const CUresult result = find(name, function, version, flags, nullptr);
-  return result == CUDA_SUCCESS && *function == nullptr
-             ? CUDA_ERROR_NOT_FOUND
-             : result;  // without the parameter it can only return an error
+  return result == CUDA_SUCCESS && *function == nullptr ? CUDA_ERROR_NOT_FOUND
+                                                        : result;  // it had no other way to say so
 }
 
 namespace {
@@ -135,22 +134,22 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   return lockstep::driver::find(name, function, version, flags, status);
 }
 
-// Private tables of the driver: none exists. A caller may work without them, so this is not a
-// failed call. The result is that of an H100's driver (580) for an unknown table.
+// Reports that the driver has no such private table, with the result of an H100's driver (580). A
+// caller may do without the table, so no call has failed.
 static CUresult lockstepNoExportTable(const void** table, const CUuuid*) {
   lockstep::driver::explain_private_tables(__builtin_return_address(0));
   if (table != nullptr) *table = nullptr;
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-// Called by libcuda.so.1 for each name that it exports; nullptr: not simulated.
+// Called by libcuda.so.1 for each name that it exports. nullptr if the function is not simulated.
 void* lockstepDriverEntryPoint(const char* name) {
   if (std::strcmp(name, "cuGetExportTable") == 0)
     return reinterpret_cast<void*>(&lockstepNoExportTable);
   return lockstep::driver::find_exported(name);
 }
 
-// Called for names that are not simulated.
+// Called by libcuda.so.1 for functions that are not simulated.
 CUresult lockstepUnsupportedDriverCall(const char* name) {
   using namespace lockstep::driver;
   return call(name, Needs::kNothing, [&] {

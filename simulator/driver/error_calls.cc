@@ -16,7 +16,7 @@ const char* name_of(CUresult result) {
   return nullptr;
 }
 
-// The text of a result that only the driver API has; the runtime has texts for the others.
+// Texts of results that the runtime API does not have; nullptr for all other results.
 const char* own_text(CUresult result) {
   switch (result) {
     case CUDA_ERROR_CONTEXT_ALREADY_CURRENT: return "context already current";

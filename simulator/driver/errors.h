@@ -1,4 +1,4 @@
-// The names and texts of driver API results.
+// The names and texts of the driver API's results.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@ struct ErrorText {
   const char* text = "";
   bool known = true;
 };
-// `known` is false if the number is no result.
+// `known` is false if `result` is not a value of CUresult.
 ErrorText text_of(CUresult result);
 
 }  // namespace lockstep::driver

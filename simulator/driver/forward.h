@@ -1,4 +1,4 @@
-// Functions of the driver API that the runtime API has, too, with other argument types.
+// Functions of the driver API that the runtime API has too, with the same arguments in other types.
 //
 //   Forward<"cuStreamQuery", Needs::kContext, decltype(cuStreamQuery), &cudaStreamQuery>::run
 //
@@ -14,7 +14,7 @@
 namespace lockstep::driver {
 
 // Converts an argument of the driver API to the runtime's type. Enumerators have the same numbers
-// in both APIs, and structures the same members. A device address is a pointer.
+// in both APIs and structures the same members. A device address becomes a pointer.
 template <class To, class From>
 To same(From from) {
   if constexpr (std::is_same_v<From, CUmemLocation>) {
@@ -31,7 +31,7 @@ To same(From from) {
   }
 }
 
-// A string as a template's argument.
+// A string as a template argument.
 template <std::size_t size>
 struct Name {
   char text[size];

@@ -59,7 +59,7 @@ CUresult attribute(int* value, CUfunction_attribute which, const void* function)
   }
 }
 
-// Runs `ask()`, which queries the runtime about the function of a handle.
+// Runs `ask()`, which calls the runtime API about the function behind a handle.
 template <class Ask>
 CUresult about(const char* name, const void* function, Ask&& ask) {
   return call(name, Needs::kContext, [&] {
@@ -67,7 +67,7 @@ CUresult about(const char* name, const void* function, Ask&& ask) {
   });
 }
 
-// Runs `ask()` with another device, for which the kernel is loaded, as the current one.
+// Runs `ask()` with `device` as the current device, so that it concerns the kernel as loaded there.
 template <class Ask>
 CUresult on_device(const char* name, const void* function, CUdevice device, Ask&& ask) {
   return locked(name, Needs::kDriver, [&](Runtime& r, Device&) {
@@ -93,7 +93,7 @@ CUresult cuKernelGetAttribute(int* value, CUfunction_attribute which, CUkernel k
                    [&] { return attribute(value, which, kernel); });
 }
 
-// Both APIs number the attributes that can be set alike.
+// Both APIs use the same numbers for the attributes that can be set.
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
   return about("cuFuncSetAttribute", function, [&] {
     return cudaFuncSetAttribute(reinterpret_cast<const void*>(function),
@@ -148,7 +148,7 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* o
                [&] { return cudaFuncGetParamInfo(kernel, index, offset, size); });
 }
 
-// Code is always loaded completely.
+// Always loaded: code is loaded whole.
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return about("cuFuncIsLoaded", function, [&] {
     if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -184,8 +184,9 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction 
   });
 }
 
-// The largest block size, a multiple of a warp, with the most resident threads on a multiprocessor,
-// and the number of such blocks that fill the device. Same algorithm as in cuda_runtime.h.
+// Finds the block size, a multiple of a warp, that keeps the most threads resident on a
+// multiprocessor, and the number of blocks that fills the device. The same search as the runtime's
+// in cuda_runtime.h.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best_block,
                                                    CUfunction function,
                                                    CUoccupancyB2DSize shared_of_block,

@@ -1,9 +1,9 @@
-// Graph functions that are not in the runtime API under another name (forward.h).
+// Graphs: calls that differ from the runtime API's by more than their names (forward.h).
 #include "simulator/driver/call.h"
 
 using namespace lockstep::driver;
 
-// Variants from before edges had data.
+// Earlier forms, from before edges had data.
 namespace lockstep::driver {
 CUresult graph_edges_1(CUgraph graph, CUgraphNode* from, CUgraphNode* to, std::size_t* count) {
   return forward("cuGraphGetEdges",
@@ -36,7 +36,7 @@ CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long
               [&] { return cudaGraphInstantiateWithFlags(exec, graph, flags); });
 }
 
-// The condition belongs to the context's device.
+// Ignores the context: the condition belongs to the current device.
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph,
                                         CUcontext /*context*/, unsigned default_value,
                                         unsigned flags) {

@@ -1,4 +1,4 @@
-// Nodes of graphs and their parameters, in the driver's structures.
+// Nodes of graphs and their parameters in the driver's structures.
 #include "simulator/driver/code.h"
 #include "simulator/driver/copies.h"
 
@@ -6,7 +6,7 @@ using namespace lockstep::driver;
 
 namespace {
 
-// Parameters of a kernel's node in the runtime's words, with what they point to.
+// Parameters of a kernel node in the runtime's structure, with the memory that they point to.
 struct KernelParameters {
   cudaKernelNodeParams same{};
   std::vector<void*> unpacked;
@@ -45,7 +45,7 @@ void write_kernel(const cudaKernelNodeParams& from, CUDA_KERNEL_NODE_PARAMS* to)
   to->kernelParams = from.kernelParams;
 }
 
-// Runs `body(parameters in the runtime's words)`.
+// Runs `body(parameters in the runtime's structure)`.
 template <class Body>
 CUresult with_kernel(const char* function, const CUDA_KERNEL_NODE_PARAMS* p, Body&& body) {
   return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
@@ -84,7 +84,7 @@ CUresult with_host(const char* function, const CUDA_HOST_NODE_PARAMS* p, Body&& 
   });
 }
 
-// Runs `body(parameters in the runtime's words)` for nodes of any type.
+// Runs `body(parameters in the runtime's structure)` for nodes of any type.
 template <class Body>
 CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
   return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {

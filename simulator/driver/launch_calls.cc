@@ -18,7 +18,7 @@ cudaLaunchConfig_t config_of(const CUlaunchConfig& c) {
   same.blockDim = dim3(c.blockDimX, c.blockDimY, c.blockDimZ);
   same.dynamicSmemBytes = c.sharedMemBytes;
   same.stream = c.hStream;
-  // Both APIs have one union of attributes, with the same numbers.
+  // Both APIs have the same union of attributes, with the same numbers.
   static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
   same.attrs = reinterpret_cast<cudaLaunchAttribute*>(c.attrs);
   same.numAttrs = c.numAttrs;
@@ -61,7 +61,7 @@ CUresult arguments_of(Runtime& r, Device& d, const KernelEntry& entry, void** pa
 
 namespace {
 
-// Notes that a launch is not taken (call_errors.h), as the runtime's own launches do.
+// Notes that a launch was refused (call_errors.h), as the runtime's own launches do.
 CUresult refused(Runtime& r, const KernelEntry* entry, CUresult result) {
   lockstep::runtime::note_refused_launch(r, entry == nullptr ? "" : demangled(entry->name));
   return result;

@@ -1,4 +1,4 @@
-// Libraries (device code for any context) and their kernels.
+// Libraries: device code that any context can use, and its kernels.
 #include "simulator/driver/code.h"
 
 using namespace lockstep::driver;
@@ -6,7 +6,7 @@ using lockstep::runtime::KernelEntry;
 
 namespace {
 
-// The options of both APIs have the same numbers.
+// Both APIs use the same numbers for options.
 cudaJitOption* jit(CUjit_option* options) {
   return static_cast<cudaJitOption*>(static_cast<void*>(options));
 }
@@ -14,8 +14,8 @@ cudaLibraryOption* own(CUlibraryOption* options) {
   return static_cast<cudaLibraryOption*>(static_cast<void*>(options));
 }
 
-// A missing name is a different error here than in the runtime's functions for kernels that nvcc
-// has registered.
+// A missing name is CUDA_ERROR_NOT_FOUND here, unlike in the runtime's functions for kernels that
+// nvcc has registered.
 CUresult found(cudaError_t error) {
   return error == cudaErrorSymbolNotFound ? CUDA_ERROR_NOT_FOUND : result_of(error);
 }
@@ -73,7 +73,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary
   });
 }
 
-// The module of the library in the current context. The library's handle is its code
+// The module that represents the library in the current context. A CUlibrary points to its code
 // (api/library_calls.cc).
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   return locked("cuLibraryGetModule", Needs::kContext, [&](Runtime& r, Device&) {

@@ -1,5 +1,5 @@
-// The linker: combines pieces of PTX into one piece of code (linked_code.h). It is linked when it
-// is loaded.
+// The linker: combines pieces of PTX into one piece of code (linked_code.h). The code is linked
+// when it is loaded.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 struct Linker {
   JitOptions jit;
   std::vector<std::string> texts;
-  std::string linked;  // the result of cuLinkComplete; no more input is accepted after it
+  std::string linked;  // the result of cuLinkComplete; afterwards the linker accepts no input
 };
 
 // Guarded by the device lock.
@@ -66,8 +66,8 @@ CUresult add_fat_binary(Runtime& r, const char* function, const std::string& byt
   return CUDA_SUCCESS;
 }
 
-// `name` may identify the library of the device runtime. It is not simulated, and calls into it are
-// refused by name.
+// Adds one input. An input whose `name` is the device runtime's library is accepted and ignored;
+// code that calls into that library is refused by name.
 CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType type,
              const std::string& bytes, std::string_view name) {
   constexpr std::uint32_t kContainerMagic = 0xba55ed50;
@@ -79,7 +79,8 @@ CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType ty
     return CUDA_SUCCESS;
   }
   if (magic == kContainerMagic) return add_fat_binary(r, function, bytes, linker);
-  // Linked code is machine code, to which nothing can be linked, as with cuLinkComplete on a GPU.
+  // Linked code counts as machine code: on a GPU, too, the result of cuLinkComplete cannot be
+  // linked.
   if (bytes.size() >= 32 && lockstep::runtime::is_linked(bytes.data())) {
     r.explain(function, "what cuLinkComplete has given cannot be linked again");
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
@@ -126,7 +127,8 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
   });
 }
 
-// Loads the linked code once, so that this call returns link errors. A link without input succeeds.
+// Loads the linked code once, so that this call returns a link error. A link without any input
+// succeeds.
 CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
   return about_link("cuLinkComplete", state, [&](Runtime& r, Device& d, Linker& linker) {
     if (code == nullptr) return CUDA_ERROR_INVALID_VALUE;

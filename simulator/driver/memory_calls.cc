@@ -1,4 +1,4 @@
-// Memory allocation, pools, and managed memory.
+// Allocating and freeing memory, pools, and managed memory.
 #include <cstring>
 
 #include "simulator/driver/call.h"
@@ -9,10 +9,10 @@ using lockstep::runtime::Contexts;
 
 namespace {
 
-// The calling place of the API function that contains this macro.
+// The return address of the API function that contains this expression.
 #define CALLER __builtin_return_address(0)
 
-// Runs `make()`, which stores an address in `result`, and records the caller.
+// Runs `make()`, which stores an address at `result`, and notes the allocation's caller.
 template <class Make>
 CUresult allocate(const char* function, const void* caller, void* result, Make&& make) {
   return locked(function, Needs::kContext, [&](Runtime& r, Device&) {
@@ -29,7 +29,7 @@ CUresult allocate(const char* function, const void* caller, void* result, Make&&
 
 void** place(CUdeviceptr* address) { return reinterpret_cast<void**>(address); }
 
-// The location of a device number, or of the host.
+// The location of a device's number, or of the host.
 cudaMemLocation location_of(CUdevice device) {
   cudaMemLocation location{};
   location.type = device == CU_DEVICE_CPU ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
@@ -39,7 +39,7 @@ cudaMemLocation location_of(CUdevice device) {
 
 }  // namespace
 
-// Variants from before version 12 of the API.
+// Earlier forms, from before version 12 of the API.
 namespace lockstep::driver {
 CUresult advise_1(CUdeviceptr address, std::size_t bytes, CUmem_advise advice, CUdevice device) {
   return call("cuMemAdvise", Needs::kContext, [&] {

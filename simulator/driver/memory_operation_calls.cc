@@ -1,5 +1,5 @@
-// Stream memory operations: values that a stream writes to memory or waits for in memory, and the
-// graph nodes for them.
+// Stream memory operations: values that a stream writes to memory or waits for there, and the graph
+// nodes for them.
 #include <algorithm>
 #include <mutex>
 
@@ -20,8 +20,8 @@ using lockstep::runtime::Work;
 
 namespace {
 
-// If this fails, later operations of the stream do not wait. So a failure is an error of the
-// program, not information.
+// Every failure counts as an error of the program (Loads::kCode): later work in the stream would
+// not wait for the failed operations.
 CUresult put_operations(const char* function, CUstream stream, unsigned count,
                         const CUstreamBatchMemOpParams* operations, unsigned flags) {
   return call(
@@ -66,7 +66,7 @@ CUstreamBatchMemOpParams waited_for(CUstreamBatchMemOpType type, CUdeviceptr add
   return result;
 }
 
-// Runs `body(runtime, device, work)` with the work of a node's parameters.
+// Runs `body(runtime, device, work)` with the work that a node's parameters describe.
 template <class Body>
 CUresult with_operations(const char* function, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p,
                          Body&& body) {

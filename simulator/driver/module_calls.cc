@@ -72,7 +72,7 @@ CUresult about(const char* function, CUmodule handle, Body&& body, Loads loads =
         Module* const module = find_module(handle);
         if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
         const int device = module->context->device;
-        // A library is loaded when something in it is first requested.
+        // A library's code is loaded at its first use.
         if (const cudaError_t error = r.modules.load(r, *module->binary, device);
             error != cudaSuccess)
           return result_of(error);
@@ -150,7 +150,8 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
         if (module == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
         if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
         if (bytes.size() < 16) return CUDA_ERROR_INVALID_IMAGE;
-        // Remains valid when the strings are swapped: the string is too long to be stored in place.
+        // The pointer stays valid when the strings are swapped: the string is too long for the
+        // small-string buffer.
         const char* const code = bytes.data();
         return load(r, d, "cuModuleLoad", code, &bytes, {}, module);
       },

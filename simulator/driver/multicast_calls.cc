@@ -1,5 +1,5 @@
-// Multicast objects: one address for memory of several devices. Kernels access them by multimem
-// instructions only.
+// Multicast objects: one address range for memory of several devices. Kernels reach them through
+// multimem instructions only.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -62,7 +62,7 @@ CUresult check(Runtime& r, const char* function, const CUmulticastObjectProp* p)
   return CUDA_SUCCESS;
 }
 
-// Binds memory of a device. At each place, the object can have memory of each device once.
+// Binds memory of a device. A place of the object holds at most one binding of each device.
 CUresult bind(Runtime& r, CUmemGenericAllocationHandle object, const Multicast::Binding& b) {
   Multicast* const m = virtual_memory().find_multicast(object);
   if (m == nullptr || b.bytes == 0 || b.offset % kGranularity != 0 || b.bytes % kGranularity != 0 ||

@@ -1,4 +1,4 @@
-// Queries about an address.
+// Attributes of addresses.
 #include "simulator/driver/call.h"
 
 using namespace lockstep::driver;
@@ -36,7 +36,7 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
       if (!is_for_host(a)) return CUDA_ERROR_INVALID_VALUE;
       return put<void*>(result, pointer(address));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put<int>(result, 1);  // every copy is complete when it returns
+      return put<int>(result, 1);  // every copy has happened when it returns
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: return put<unsigned long long>(result, a.id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return put<int>(result, a.kind == Kind::kManaged);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put<int>(result, a.device);
@@ -58,7 +58,7 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
   }
 }
 
-// The result for an address that CUDA does not know.
+// The attributes of an address that CUDA did not allocate.
 CUresult answer_nothing(CUpointer_attribute which, void* result) {
   switch (which) {
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put<int>(result, -2);

@@ -20,7 +20,7 @@ CUresult create(const char* function, CUstream* stream, unsigned flags, int prio
 }  // namespace
 
 namespace lockstep::driver {
-// A created stream belongs to a context, whichever context the thread has.
+// A created stream belongs to its own context, not to the thread's current one.
 CUresult capture_info_3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                         CUgraph* graph, const CUgraphNode** dependencies,
                         const CUgraphEdgeData** data, std::size_t* count) {
@@ -32,12 +32,12 @@ CUresult capture_info_3(CUstream stream, CUstreamCaptureStatus* status, cuuint64
                                     reinterpret_cast<const cudaGraphEdgeData**>(data), count);
   });
 }
-// The version without edge data in the results.
+// The form that returns no data of edges.
 CUresult capture_info_2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                         CUgraph* graph, const CUgraphNode** dependencies, std::size_t* count) {
   return capture_info_3(stream, status, id, graph, dependencies, nullptr, count);
 }
-// The version without edge data as a parameter.
+// The form that accepts no data of edges.
 CUresult update_dependencies_1(CUstream stream, CUgraphNode* dependencies, std::size_t count,
                                unsigned flags) {
   return call("cuStreamUpdateCaptureDependencies", Needs::kContext, [&] {
@@ -55,7 +55,7 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priori
   return create("cuStreamCreateWithPriority", stream, flags, priority);
 }
 
-// For a default stream: the current context.
+// The context of a stream; the current context for a default stream.
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
   return locked("cuStreamGetCtx", Needs::kContext, [&](Runtime& r, Device& d) {
     const auto* const s = r.streams.find_stream(stream, d.ordinal);
@@ -70,7 +70,7 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
   });
 }
 
-// There are no green contexts, so no stream has one.
+// Returns no green context: the simulated GPU has none.
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
   if (green != nullptr) *green = nullptr;
   return cuStreamGetCtx(stream, context);

@@ -1,6 +1,6 @@
-// cuTensorMapEncodeTiled, ...Im2col, ...Im2colWide, cuTensorMapReplaceAddress. They refuse what a
-// driver refuses, with its error (golden/tensor_maps), and print the reason on stderr. Encoding
-// needs a current context, as on an H100: a thread that has made no CUDA call has none.
+// cuTensorMapEncodeTiled, ...Im2col, ...Im2colWide, cuTensorMapReplaceAddress. They refuse the same
+// maps as a driver, with its error (golden/tensor_maps), and print the reason on stderr. Encoding
+// requires a current context, as on an H100: a thread that has done no work has none.
 #include <cuda.h>
 
 #include <cstddef>
@@ -27,7 +27,7 @@ CUresult finish(const char* function, const TensorMap& map, CUtensorMap* to) {
   return CUDA_SUCCESS;
 }
 
-// The parts shared by both kinds of map. Arrays have as many elements as the rank requires.
+// The members that both kinds of map share. The arrays have `rank` elements.
 TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes,
                  const cuuint64_t* strides, const cuuint32_t* steps,
                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
@@ -36,7 +36,7 @@ TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const
   m.type = static_cast<std::int32_t>(type);
   m.interleave = static_cast<std::int32_t>(interleave);
   m.swizzle = static_cast<std::int32_t>(swizzle);
-  if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {  // no driver has a number for 96 bytes
+  if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {  // drivers have no value for 96 bytes
     m.swizzle = static_cast<std::int32_t>(CU_TENSOR_MAP_SWIZZLE_128B);
     m.atom = static_cast<std::int32_t>(swizzle) - m.swizzle;
   }

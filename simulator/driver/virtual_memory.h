@@ -1,4 +1,4 @@
-// Virtual memory management: reserved addresses, physical memory, multicast objects, and the
+// Virtual memory management: reserved addresses, physical memory, multicast objects and the
 // mappings between them. Guarded by the device lock.
 #pragma once
 
@@ -14,13 +14,13 @@ namespace lockstep::driver {
 // As on every device since sm_70.
 constexpr std::size_t kGranularity = std::size_t{2} << 20;
 
-// Physical memory (cuMemCreate). It exists while the program holds it or it is mapped.
+// Physical memory (cuMemCreate). Exists until the program has released and unmapped it.
 struct Physical {
   std::size_t bytes = 0;
   CUmemAllocationProp properties{};
   unsigned held = 1;
   bool mapped = false;
-  std::vector<std::byte> contents;  // its contents while it is not mapped
+  std::vector<std::byte> contents;  // kept here while it is not mapped, if it was mapped before
   int device() const { return properties.location.id; }
 };
 
@@ -32,13 +32,13 @@ struct Mapping {
 
 // A multicast object (cuMulticastCreate).
 struct Multicast {
-  // Memory of a device, given by its handle or by its address.
+  // Memory of a device, named by its handle or by its address.
   struct Binding {
     int device = 0;
-    std::size_t offset = 0, bytes = 0;  // in the object
+    std::size_t offset = 0, bytes = 0;  // in the multicast object
     CUmemGenericAllocationHandle handle = 0;
     memory::Address address = 0;
-    std::size_t memory_offset = 0;  // in the memory
+    std::size_t memory_offset = 0;  // in the bound memory
   };
   CUmulticastObjectProp properties{};
   unsigned held = 1;
@@ -61,8 +61,8 @@ struct VirtualMemory {
     const auto it = multicast.find(handle);
     return it == multicast.end() ? nullptr : it->second.get();
   }
-  // Calls body(address, mapping) for the mappings that make up the range. Returns false, without a
-  // call, if mappings do not cover exactly the range.
+  // Calls body(address, mapping) for each mapping of the range. Returns false, and calls nothing,
+  // if the range does not consist of whole mappings.
   template <class Body>
   bool for_each(memory::Address address, std::size_t bytes, Body&& body) {
     memory::Address at = address;
@@ -81,10 +81,10 @@ struct VirtualMemory {
 };
 VirtualMemory& virtual_memory();
 
-// Updates the addresses that kernels use for mapped objects. Call after any change of a binding or
-// a mapping.
+// Rebuilds the table that kernels use to find the memory bound to mapped multicast objects. Call
+// after any change of a binding or a mapping.
 void refresh_multicast(Runtime& r);
-// Removes an object that is neither held nor mapped.
+// Deletes a multicast object that the program has released and that is mapped nowhere.
 void drop_multicast(CUmemGenericAllocationHandle handle);
 
 }  // namespace lockstep::driver

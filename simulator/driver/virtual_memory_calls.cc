@@ -1,4 +1,5 @@
-// Virtual memory management: reserving addresses, creating physical memory, and mapping it.
+// Virtual memory management: reserved address ranges, physical memory and the mappings between
+// them.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -140,8 +141,8 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
   });
 }
 
-// Mapped memory is inaccessible until this call. All devices share one window, so access for one
-// device is access for all.
+// Makes mapped memory accessible; before this call it cannot be reached. All devices share one
+// address range, so access for one device is access for all.
 CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* descriptions,
                         std::size_t count) {
   return locked("cuMemSetAccess", Needs::kDriver, [&](Runtime& r, Device&) {
@@ -163,7 +164,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
       Physical& p = *state().find(mapping.handle);
       r.memory->back(at, mapping.bytes, p.device());
       if (p.contents.empty()) return;
-      // Which bytes were written is no longer known.
+      // All bytes count as written: the written state was not kept while the memory was unmapped.
       std::memcpy(r.memory->host(*r.memory->find(at), at), p.contents.data(), p.contents.size());
       r.memory->mark_written(at, p.contents.size());
       p.contents.clear();

@@ -8,7 +8,8 @@ namespace {
 
 using nlohmann::json;
 
-// What the runner of workflows reads back: of a message, and of a property, which ends at a comma.
+// Escapes text as a workflow's runner unescapes it. A property ends at a comma, so commas in it are
+// escaped too.
 std::string for_github(const std::string& text, bool property) {
   std::string out;
   for (const char c : text) {
@@ -35,7 +36,7 @@ std::string name_of(const json& access, const std::string& root) {
   return below.empty() ? file : below;
 }
 
-// A finding's first line, and its kernel.
+// The first line of a finding and its kernel.
 std::string in_one_line(const json& finding) {
   const std::string text = finding.value("text", ""), kernel = finding.value("kernel", "");
   return text.substr(0, text.find('\n')) + (kernel.empty() ? "" : ", in kernel " + kernel);

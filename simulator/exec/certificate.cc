@@ -44,7 +44,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// The places of accesses that were not proved, each once, in order.
+// The places of unproved accesses, each once, in order.
 std::vector<std::string> checked_places(const json& launch) {
   std::vector<std::string> places;
   for (const json& access : launch.value("accesses", json::array())) {
@@ -56,8 +56,7 @@ std::vector<std::string> checked_places(const json& launch) {
   return places;
 }
 
-// What happened to accesses that were not proved. "Checked" must not be printed for accesses that
-// no check examined.
+// How unproved accesses were checked. Must not call an access "checked" that no check covered.
 std::string checked(std::string_view checks) {
   if (checks == "none") return "not checked, as no check ran";
   if (checks.starts_with("all")) return "checked in this run";

@@ -1,5 +1,5 @@
-// Prints what was proved of a run's launches before they started (docs/reference/proof.md): a JSON
-// file, and one line for each launch.
+// The properties of a run's launches that were proved before the launches began
+// (docs/reference/proof.md): a file for programs, and a line a launch for people.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,12 +13,12 @@ namespace lockstep::exec {
 inline constexpr const char* kCertificateSchema = "lockstep.certificate/1";
 
 // {"schema", "command", "exit_status", "complete", "device", "checks", "schedule", "launches"}. A
-// launch is one line of the record (runtime/state/record.h, certified()) with "launches", "proved"
+// launch is one line of the record (runtime/state/record.h, certified()), with "launches", "proved"
 // (the number of proved accesses) and "summary" (its line below).
 nlohmann::json certificate_json(const ProgramRun& run);
-// As certificate_json() without the accesses, for reports: an object for each kernel and launch
-// shape, with "kernel", "grid", "block", the counts "launches", "accesses" and "proved", and
-// "summary", its line. Empty without --certificate.
+// The same without the accesses, for reports: one object for each kernel and shape, with "kernel",
+// "grid", "block", the counts "launches", "accesses" and "proved", and "summary", its line. Empty
+// without --certificate.
 nlohmann::json proofs_json(const RunRecord& record);
 std::string certificate_text(const ProgramRun& run);
 

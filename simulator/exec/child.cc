@@ -42,7 +42,7 @@ std::vector<std::string> environment_with(const Environment& set) {
   return result;
 }
 
-// Called in the child: it ends when its parent is killed, and does not run on unseen.
+// Called in the child: ends it when its parent is killed, so that it does not run on unseen.
 void end_with(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kCannotStart);

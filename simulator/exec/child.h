@@ -1,4 +1,4 @@
-// Runs the program.
+// Running the program.
 #pragma once
 
 #include <map>
@@ -9,23 +9,23 @@ namespace lockstep::exec {
 
 using Environment = std::map<std::string, std::string>;
 
-// Arguments and environment of a program in the form of execve(): pointers into its own strings.
+// The arguments of execve() for a program, with the strings that they point to.
 struct Image {
   Image(const std::vector<std::string>& command, const Environment& set);
   std::vector<std::string> words, variables;
   std::vector<char*> argv, envp;
 };
 
-// Runs `command` (command[0] is a path) and waits for it. Adds `set` to the inherited environment.
-// SIGTERM and SIGHUP are passed on; the terminal sends SIGINT and SIGQUIT to both processes. If
-// this process is killed, the command is killed, too. Returns the command's exit status, 128 + the
-// signal that ended it, or 126 if it cannot be started (with a message on stderr).
+// Runs `command` (command[0] is a path) and waits for its end. The command inherits the environment
+// plus `set`. SIGTERM and SIGHUP are passed on; the terminal sends SIGINT and SIGQUIT to both
+// processes. If this process is killed, the command is killed too. Returns the command's exit
+// status, 128 + the signal that ended it, or 126 after a message on stderr if it cannot be started.
 int run_child(const std::vector<std::string>& command, const Environment& set);
 
-// The stdout of a command; its stderr is discarded.
+// The standard output of a command, without its stderr.
 std::string output_of(const std::vector<std::string>& command, const Environment& set);
 
-// `first`, followed by the value of an environment variable with a colon-separated list, such as
+// `first` prepended to the value of a colon-separated environment variable, such as
 // LD_LIBRARY_PATH.
 std::string with_first(const char* variable, const std::string& first);
 

@@ -1,4 +1,4 @@
-// What continuous integration and editors read of a run.
+// The output of a run for continuous integration and editors.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -156,7 +156,7 @@ TEST(Suppressions, ThatNothingNeedsAreNamed) {
 
 TEST(Suppressions, ThatAreWrittenCoverEveryError) {
   json all = sample().record.findings;
-  all.push_back(finding("race", "f(int*)", "b.cu", 7, "race"));  // one line for both
+  all.push_back(finding("race", "f(int*)", "b.cu", 7, "race"));  // one line for both findings
   all.push_back(finding("leak", "", "", 0, "leak"));
   all.push_back(finding("race", "k<h()::{lambda(int)#1}>()", "c.cu", 8, "race"));
   const std::string text = suppressions_for(all);

@@ -13,7 +13,7 @@ constexpr std::array kHeadings = {"launches",  "thread instr",   "warp instr",
                                   "conflicts", "atomics",        "barriers"};
 using Row = std::array<std::string, kHeadings.size()>;
 
-// "1.50", or "-" where there is nothing to divide by.
+// "1.50", or "-" if the divisor is 0.
 std::string ratio(std::uint64_t of, std::uint64_t by) {
   if (by == 0) return "-";
   char text[32];

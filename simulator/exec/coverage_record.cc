@@ -25,8 +25,9 @@ CoveredInstruction instruction_of(const json& fields) {
   return i;
 }
 
-// nvcc calls what stands in an anonymous namespace "_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::":
-// that differs from file to file, and says nothing.
+// Removes nvcc's name for anonymous namespaces, such as
+// "_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::". It differs from file to file and has no meaning
+// for the reader.
 std::string without_internal(std::string name) {
   for (std::size_t at; (at = name.find("_INTERNAL_")) != name.npos;) {
     const std::size_t end = name.find("::", at);
@@ -74,7 +75,7 @@ void add(const CoveredInstruction& from, CoveredInstruction* to) {
     to->jumps[i] += from.jumps[i];
 }
 
-// Of the same PTX, so of the same functions and instructions.
+// Adds the counts of a module with the same PTX, and so with the same functions and instructions.
 void add(const CoveredModule& from, CoveredModule* to) {
   for (std::size_t f = 0; f < std::min(from.functions.size(), to->functions.size()); ++f) {
     const auto& more = from.functions[f].instructions;
@@ -118,10 +119,10 @@ class FunctionBySource {
 
  private:
   using Calls = std::vector<InlinedFunction::Call>;
-  // A line as it stands in the function itself, or in one place where it was inlined.
+  // A line of the function itself, or of one place where the line was inlined.
   struct Line {
     int file = 0, line = 0;
-    Calls calls;  // by which it was inlined
+    Calls calls;  // the calls by which it was inlined
     auto operator<=>(const Line&) const = default;
   };
 
@@ -147,7 +148,8 @@ class FunctionBySource {
       file(i.file).lines[i.line].branches.push_back(
           {function_.demangled, place, i.text, i.ptx_line, i.reached, std::move(ways)});
     }
-    // The lines of the calls, by whose first instruction that somebody has executed says who came.
+    // The line of each inlined call counts the threads of the first executed instruction that was
+    // inlined for the call.
     for (std::size_t n = 0; n < inlined.calls.size(); ++n) {
       const Calls from_here(inlined.calls.begin() + static_cast<std::ptrdiff_t>(n),
                             inlined.calls.end());
@@ -162,7 +164,7 @@ class FunctionBySource {
   const CoveredModule& module_;
   const CoveredFunction& function_;
   SourceCoverage& result_;
-  const CoveredInstruction* first_ = nullptr;  // of its own
+  const CoveredInstruction* first_ = nullptr;  // of the function itself
   std::map<Line, std::uint64_t> counts_;
   std::set<Calls> came_;
 };
@@ -194,7 +196,7 @@ void add_coverage(const json& module, CoverageRecord* record) {
       add(read, &known->second);
     }
   } catch (const json::exception&) {
-    return;  // a line that was cut off
+    return;  // a truncated line
   }
 }
 

@@ -1,5 +1,5 @@
-// The coverage of a run: the executed instructions of all its processes (runtime/state/record.h),
-// and the same by source line.
+// The instructions that the threads of a run executed, from all its processes
+// (runtime/state/record.h), by instruction and by source line.
 #pragma once
 
 #include <compare>
@@ -11,27 +11,25 @@
 
 namespace lockstep::exec {
 
-// The counts are of threads.
+// An instruction's counts, in threads.
 struct CoveredInstruction {
   std::string text;  // "ld.global.f32"
   int ptx_line = 0;
   int file = -1;  // index into CoveredModule::files; -1: no line information
   int line = 0;
-  int inlined = -1;  // index into CoveredModule::inlined; -1: not inlined
+  int inlined = -1;  // index into CoveredModule::inlined; -1: the function's own
   bool guarded = false;
   std::uint64_t reached = 0;  // threads that reached it
-  std::uint64_t ran = 0;      // threads that reached it with a true guard
+  std::uint64_t ran = 0;      // of these, the threads with a true guard
   bool partial = false;       // a warp with fewer than 32 threads reached it
-  bool parted =
-      false;  // only some threads of a warp reached it, or its guard was true for some only
+  bool parted = false;        // only some threads of a warp reached it or had a true guard
   std::vector<std::uint64_t> jumps;
 
-  // Whether it is bra or brx.idx. Every thread that reaches such an instruction counts as executing
-  // it, whatever its guard is.
+  // bra, brx.idx: every thread that reached the instruction executed it, whatever its guard.
   bool branches() const;
   std::uint64_t executed() const { return branches() ? reached : ran; }
-  // The number of threads that took each way: a true and a false guard, or each target of a branch
-  // table. Empty if there is only one way.
+  // The number of threads for each way: a true and a false guard, or each target of a branch table.
+  // Empty if there is only one way.
   std::vector<std::uint64_t> ways() const;
 };
 
@@ -39,11 +37,11 @@ struct CoveredFunction {
   std::string name;  // mangled
   std::string demangled;
   bool is_kernel = false;
-  std::uint32_t text = 0;                        // index of the module's PTX text
+  std::uint32_t text = 0;                        // index of the PTX text in the module
   std::vector<CoveredInstruction> instructions;  // in the order of the PTX
 };
 
-// An inlined function and the chain of calls that inlined it, innermost first.
+// An inlined function and the chain of calls by which it was inlined, innermost first.
 struct InlinedFunction {
   std::string function;  // demangled
   struct Call {
@@ -61,16 +59,16 @@ struct CoveredModule {
 
 using CoverageRecord = std::map<std::string, CoveredModule>;  // by a hash of the module's PTX
 
-// Adds the "coverage" of a line. Modules with the same PTX are summed. Malformed parts are ignored.
+// Adds the "coverage" of a line. Modules with the same PTX are added up. Ignores malformed
+// coverage.
 void add_coverage(const nlohmann::json& module, CoverageRecord* record);
 
 // ---- by source ----------------------------------------------------------------------------------
 
 struct SourceBranch {
   std::string function;  // demangled
-  std::string
-      inlined;  // "help(int) at k.cu:6:9, at k.cu:20:3": the inlining calls; empty: not inlined
-  std::string text;  // "bra"
+  std::string inlined;   // "help(int) at k.cu:6:9, at k.cu:20:3": the calls; empty if not inlined
+  std::string text;      // "bra"
   int ptx_line = 0;
   std::uint64_t reached = 0;
   std::vector<std::uint64_t> ways;  // CoveredInstruction::ways
@@ -78,8 +76,8 @@ struct SourceBranch {
 };
 
 struct SourceLine {
-  // Threads, summed over kernels and inlined places. For each of these, the largest count of an
-  // instruction on the line, or of threads that reached code inlined by a call on the line.
+  // Threads, summed over kernels and inlined places. Each contributes its most executed instruction
+  // of the line, or the threads that reached the code inlined for a call on the line.
   std::uint64_t count = 0;
   bool partial = false, parted = false;
   std::vector<SourceBranch> branches;  // in the order of the PTX
@@ -87,18 +85,17 @@ struct SourceLine {
 
 struct SourceFunction {
   int line = 0;
-  std::uint64_t count = 0;  // threads that entered it
+  std::uint64_t count = 0;  // threads that entered the function
 };
 
 struct SourceFile {
-  std::map<int, SourceLine> lines;  // lines with instructions
-  std::map<std::string, SourceFunction>
-      functions;  // kernels, and functions that are called; demangled
+  std::map<int, SourceLine> lines;                  // the lines that have instructions
+  std::map<std::string, SourceFunction> functions;  // kernels and called functions, demangled
 };
 
 struct SourceCoverage {
-  std::map<std::string, SourceFile> files;  // by name in the PTX
-  std::vector<std::string> without_lines;   // kernels compiled without -lineinfo; demangled
+  std::map<std::string, SourceFile> files;  // by the file's name in the PTX
+  std::vector<std::string> without_lines;   // kernels compiled without -lineinfo, demangled
 };
 SourceCoverage by_source(const CoverageRecord& record);
 

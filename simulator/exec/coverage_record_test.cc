@@ -7,7 +7,7 @@ namespace coverage_record_test {
 
 using nlohmann::json;
 
-// A module of one kernel; instructions as runtime/state/record.h describes them.
+// A module with one kernel. The instructions have the format of runtime/state/record.h.
 json module_line(json instructions, const std::string& id = "a") {
   return {
       {"module", id},

@@ -5,12 +5,12 @@
 
 namespace lockstep::exec {
 
-// The innermost frame with a source line of a host stack (simulator/extension.h). Null if none has
-// one.
+// The innermost frame of a host stack (simulator/extension.h) that has a source line. Null if no
+// frame has one.
 const nlohmann::json& host_place(const nlohmann::json& stack);
 
-// The part of a finding with `file` and `line`: the finding itself or, for a finding of the host,
-// the frame of the call or allocation.
+// The object with the finding's `file` and `line`: the finding itself or, for a finding about the
+// host, the frame of the call or allocation.
 const nlohmann::json& finding_place(const nlohmann::json& finding);
 
 }  // namespace lockstep::exec

@@ -30,7 +30,7 @@ std::string hexadecimal(std::uint64_t value) {
   return text;
 }
 
-// A frame's place: its source line, else where it is in its object.
+// A frame's source line, or its place in its object file.
 std::string place(const json& frame) {
   const std::string file = frame.value("file", "");
   return file.empty() ? frame.value("object", "") + "+" +

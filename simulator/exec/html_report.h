@@ -1,4 +1,4 @@
-// A run's findings as one self-contained HTML page.
+// A run's findings as a self-contained HTML page.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 
 namespace lockstep::exec {
 
-// Contains each finding with its text and all frames of its stacks, then the kernels and the
-// command.
+// Each finding with its text and all frames of its stacks, then the kernels and the command.
 std::string html_report(const ProgramRun& run);
 
 }  // namespace lockstep::exec

@@ -1,4 +1,4 @@
-// A run of a program in JUnit's XML format, for continuous integration servers.
+// A program run as JUnit XML, for continuous integration servers.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace lockstep::exec {
 
-// One test suite with the program's name. Its test cases: each launched kernel, which fails with
-// its errors; "host calls", which fails with errors outside kernels; and "exit status", which fails
-// if `lockstep exec` ends with a status other than 0. Information becomes the output of its case.
-// The text is UTF-8; characters that XML 1.0 cannot represent become '?'.
+// One test suite, named after the program. Its test cases are: each launched kernel, which fails
+// with its errors; "host calls", which fails with errors without a kernel; and "exit status", which
+// fails if `lockstep exec` ends with a status other than 0. Information is the output of its test
+// case. Text is UTF-8; characters that XML 1.0 does not allow become '?'.
 std::string junit_report(const ProgramRun& run);
 
 }  // namespace lockstep::exec

@@ -35,13 +35,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Exit statuses of our own; every other one is the program's.
+// This program's own exit statuses. Every other status is the simulated program's.
 constexpr int kUsage = 2, kFindings = 86, kNoKernel = 87, kNoReport = 88, kRefused = 126,
               kNotFound = 127;
 
 constexpr const char* kLibrary = "libcudart.so.13";
 constexpr const char* kAudit =
-    "liblockstep_audit.so";  // leads statically linked runtimes to it (audit/)
+    "liblockstep_audit.so";  // redirects statically linked runtimes to it (audit/)
 
 using command::Command;
 using Options = command::ExecArguments;
@@ -51,7 +51,7 @@ int fail(int status, const std::string& sentence) {
   return status;
 }
 
-// The folders that this program may lie in: as it was called, and where it really is.
+// The folders that may contain this program: as it was called, and its real location.
 std::vector<fs::path> own_folders(const char* self) {
   std::error_code error;
   std::vector<fs::path> places = {fs::absolute(self, error).parent_path()};
@@ -60,8 +60,8 @@ std::vector<fs::path> own_folders(const char* self) {
   return places;
 }
 
-// The folder of the simulated runtime: the program's own, its parent (a Bazel output tree), the
-// parent's lib, or lib/lockstep of the prefix under which it is installed as
+// The folder of the simulated runtime. Candidates: the program's own folder, its parent (a Bazel
+// output tree), the parent's lib, or lib/lockstep of the prefix if the program is installed as
 // libexec/lockstep/lockstep-exec.
 std::string library_folder(const char* self) {
   std::error_code error;
@@ -75,7 +75,8 @@ std::string library_folder(const char* self) {
   return {};
 }
 
-// The program's own status, unless it is 0 and something speaks against that.
+// The exit status to report: the program's own if it is not 0; otherwise the status for what went
+// wrong in the run, if anything.
 int judge(int status, const RunRecord& record, bool require_kernels) {
   if (status != 0) return status;
   if (record.untaken_errors) return kFindings;
@@ -83,7 +84,8 @@ int judge(int status, const RunRecord& record, bool require_kernels) {
   return require_kernels && !record.has_work() ? kNoKernel : 0;
 }
 
-// A sentence about a setting, "LOCKSTEP_DEVICES='x' is not ...", about the option that has set it.
+// Replaces a variable's name in a sentence about a setting, "LOCKSTEP_DEVICES='x' is not ...", by
+// the option that set it.
 std::string as_typed(const std::string& sentence, const Environment& set) {
   constexpr std::pair<const char*, const char*> kOptions[] = {
       {"LOCKSTEP_DEVICES", "--devices"},
@@ -100,8 +102,9 @@ std::string as_typed(const std::string& sentence, const Environment& set) {
   return sentence;
 }
 
-// Reads the settings, finds the simulated runtime and looks at the program; `set` and `command`
-// become what it is started with. 0, or an exit status: why it cannot be is on stderr.
+// Reads the settings, finds the simulated runtime and inspects the program. `set` and `command`
+// become the environment and command to start. Returns 0, or an exit status after a message on
+// stderr.
 int get_ready(Environment& set, std::vector<std::string>& command, const char* self) {
   const auto settings = runtime::read_settings([&](const char* name) -> const char* {
     const auto it = set.find(name);
@@ -132,14 +135,15 @@ int get_ready(Environment& set, std::vector<std::string>& command, const char* s
 }
 
 bool write_file(const std::string& path, const std::string& text) {
-  if (path == "-") return std::fputs(text.c_str(), stdout) >= 0;  // whether it arrives, end() looks
+  if (path == "-")
+    return std::fputs(text.c_str(), stdout) >= 0;  // end() checks whether the text arrived
   const std::string error = command::save_file(path, text);
   if (!error.empty()) fail(0, error);
   return error.empty();
 }
 
-// Writes tracefile and text, and prints the table; false, with a sentence, when there is nothing to
-// write or it cannot be written.
+// Writes the tracefile and the text, and prints the table. False, after a message, if there is
+// nothing to write or it cannot be written.
 bool report_coverage(const Options& options, const RunRecord& record) {
   if (record.unfinished > 0)
     fail(0, "a process did not end normally: what its kernels executed is missing");
@@ -176,7 +180,7 @@ bool report_coverage(const Options& options, const RunRecord& record) {
   return true;
 }
 
-// Whether stderr is a terminal that has colours, and nobody minds (no-color.org).
+// Whether stderr is a terminal with colours and colours are not disabled (no-color.org).
 bool has_colours() {
   const char *const none = std::getenv("NO_COLOR"), *const terminal = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && (none == nullptr || *none == '\0') &&
@@ -200,14 +204,14 @@ void print_certificates(const RunRecord& record) {
     fail(0, std::to_string(lines.size() - kMost) + " more launches are in the certificate's file");
 }
 
-// The lines of --suppressions that nothing needed; empty where there is no such file.
+// The lines of --suppressions that no finding used. Empty without such a file.
 std::vector<UnusedSuppression> unused_of(const std::string& path, const RunRecord& record) {
   if (path.empty()) return {};
   std::ifstream file(path);
   return unused_suppressions({std::istreambuf_iterator<char>(file), {}}, record.suppressed);
 }
 
-// The status, unless what was printed did not arrive.
+// The exit status, or an error if stdout could not be written.
 int end(int status) {
   const std::string error = command::flush_stdout();
   return error.empty() ? status : fail(status == 0 ? kNoReport : status, error);
@@ -220,7 +224,7 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
     options.set.try_emplace("LOCKSTEP_CHECKS", "none");
   if (options.quiet) options.set["LOCKSTEP_QUIET"] = "1";
   for (const char* variable : {"LOCKSTEP_GO_ON", "LOCKSTEP_API_ERRORS"}) {
-    // Coverage looks on: the program's findings and errors are what they are without it.
+    // Coverage only observes: the program's findings and errors do not change.
     if (mode != Command::kCoverage && std::getenv(variable) == nullptr) options.set[variable] = "1";
   }
   if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
@@ -228,10 +232,10 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   if (!options.profile.empty()) options.set["LOCKSTEP_PROFILE"] = "1";
   const std::string profile = options.profile == command::kProfilePrinted ? "" : options.profile;
   if (has_colours()) options.set["LOCKSTEP_COLOR"] = "1";
-  std::vector<std::string> program = command;  // with the path at which it was found
+  std::vector<std::string> program = command;  // command[0] is the path at which it was found
   if (const int status = get_ready(options.set, program, self); status != 0) return status;
 
-  // A program may run for hours before there is anything to write.
+  // Checks that the files can be written, because a program may run for hours before its reports.
   std::vector<std::string> files = options.reports;
   if (mode == Command::kCoverage) {
     files.push_back(options.tracefile);

@@ -7,8 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-// Of text that comes from programs: bytes that are no UTF-8 become the replacement character, by
-// way of JSON's writer, which knows how.
+// Replaces bytes that are not UTF-8 by the replacement character, with the help of the JSON writer.
+// The text may come from programs.
 std::string in_utf8(const std::string& text) {
   const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
   return json::parse(quoted).get<std::string>();

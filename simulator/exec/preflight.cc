@@ -24,7 +24,7 @@ constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
 Inspection inspect_file(const std::string& path, int compute_capability) {
-  // Maps the file at once: a library may have hundreds of megabytes.
+  // One read: a library may have hundreds of megabytes.
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
   std::vector<std::uint8_t> contents(error ? 0 : size);
@@ -34,7 +34,7 @@ Inspection inspect_file(const std::string& path, int compute_capability) {
   return runtime::inspect(contents, compute_capability);
 }
 
-// The system's own libraries hold no device code; reading them all would take longer than many a
+// System libraries contain no device code, and reading all of them would take longer than many a
 // program runs.
 bool is_system_library(const std::string& path) {
   return path.starts_with("/lib/") || path.starts_with("/lib64/") ||
@@ -110,10 +110,10 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
     return result;
   }
   const Inspection own = inspect_file(result.program, compute_capability);
-  // A statically linked runtime is redirected to the simulated one, which must be loaded. This also
-  // holds for programs that a script starts, and for libraries that a program opens later. A
-  // program that needs libcudart.so.13 is left unchanged: AddressSanitizer, for example, requires
-  // to be loaded first.
+  // A statically linked runtime is redirected to the simulated one, which must be loaded for that.
+  // This also applies to programs that a script starts and to libraries opened later. A program
+  // that needs libcudart.so.13 gets no preload: AddressSanitizer, for example, must be loaded
+  // first.
   result.preload = own.kind != Inspection::Kind::kSharedRuntime;
   if (own.kind == Inspection::Kind::kNotElf) return result;
   if (own.kind != Inspection::Kind::kNoDeviceCode && own.kind != Inspection::Kind::kLibrary &&
@@ -127,8 +127,7 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
     return result;
   }
 
-  // As ldd does: with this variable the loader lists the libraries that it would load, and runs
-  // nothing.
+  // Like ldd: with this variable the loader lists the libraries and runs nothing.
   const std::string list =
       output_of({kLoader, result.program},
                 {{"LD_TRACE_LOADED_OBJECTS", "1"},
@@ -138,7 +137,7 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
     const bool found = !library.path.empty();
     if (library.soname == kRuntime) {
       std::error_code error;
-      // An RPATH makes the program load another copy.
+      // An RPATH may lead the program to another runtime.
       result.preload =
           found &&
           !fs::equivalent(library.path, library_folder + "/" + std::string(kRuntime), error);

@@ -1,5 +1,5 @@
-// Examines a program before it runs: whether the simulated GPU can serve it and, if not, what to
-// change.
+// Inspects a program before it runs: whether the simulated GPU can run it and, if not, how to
+// change the program or its build.
 #pragma once
 
 #include <string>
@@ -10,33 +10,32 @@ namespace lockstep::exec {
 struct Preflight {
   enum class Verdict {
     kGo,        // it can run
-    kRefused,   // it cannot be served; `sentences` explain why and what to change
+    kRefused,   // it cannot run; `sentences` name the reasons and the changes needed
     kNotFound,  // there is no such program
   };
   Verdict verdict = Verdict::kGo;
   std::string program;                 // its path
-  std::vector<std::string> sentences;  // reasons or, with kGo, warnings
+  std::vector<std::string> sentences;  // reasons, or warnings if the action is kGo
   bool preload =
-      false;  // the simulated libcudart.so.13 must be preloaded: no other way is reliable
+      false;  // the simulated libcudart.so.13 must be preloaded: no other way is certain to load it
 };
 
-// The path of the program that a shell would start for this name: the name itself if it contains a
-// slash, otherwise the program found by PATH. Empty if there is none.
+// The path of the program that a shell would start for `name`: `name` itself if it contains a
+// slash, otherwise the result of a search on PATH. Empty if not found.
 std::string find_program(const std::string& name);
 
-// `name` as in a shell: a path if it contains a slash, otherwise searched in PATH. `library_folder`
-// contains the simulated libcudart.so.13. `compute_capability`: of the simulated device (90 for
-// 9.0). Scripts, and programs without device code, may run, since programs that they start may have
-// device code.
+// Inspects `name`, found as by find_program(). `library_folder` contains the simulated
+// libcudart.so.13; `compute_capability` is the simulated device's (90 for 9.0). Accepts scripts and
+// programs without device code, because the programs they start may have some.
 Preflight look_at(const std::string& name, const std::string& library_folder,
                   int compute_capability);
 
-// The message about a library that the program needs; empty if it is found and irrelevant here. For
-// tests.
+// The warning about a library that the program needs; empty if the library was found and is
+// irrelevant here. For tests.
 std::string about_library(const std::string& soname, bool found);
 
-// The libraries in the loader's list, as ldd prints it: name and path. The path is empty if the
-// library is not found. For tests.
+// Parses the loader's list of libraries, as ldd prints it: names and paths. The path of a missing
+// library is empty. For tests.
 struct Needed {
   std::string soname, path;
 };

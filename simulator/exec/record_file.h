@@ -1,4 +1,4 @@
-// The file in which the processes of a run record events (runtime/state/record.h), for the process
+// The file in which the processes of a run record events (runtime/state/record.h) for the process
 // that started them.
 #pragma once
 
@@ -6,9 +6,8 @@
 
 namespace lockstep::exec {
 
-// A file in memory, so that no full disk or removed folder can affect it. Every process of the run
-// opens it by its path; an inherited descriptor would be lost if a program closes all of its
-// descriptors.
+// In memory, so that neither a full disk nor a removed folder matters. Every process of the run
+// opens it by path, because a program may close inherited descriptors.
 class RecordFile {
  public:
   RecordFile();
@@ -16,9 +15,9 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  // Why there is no file, as a sentence; empty if there is one.
+  // Why the file could not be created, as a sentence; empty if it exists.
   const std::string& error() const { return error_; }
-  // A path of the file, valid while this process lives.
+  // Valid while this process runs.
   const std::string& path() const { return path_; }
 
  private:

@@ -24,7 +24,7 @@ TEST(RecordFile, IsOpenedByItsPathInEveryProcess) {
   EXPECT_EQ(contents(record.path()), runtime::kRecordMark);
   const pid_t child = fork();
   if (child == 0) {
-    closefrom(3);  // as daemons do
+    closefrom(3);  // like daemons
     std::ofstream(record.path(), std::ios::app) << "a line";
     _exit(0);
   }

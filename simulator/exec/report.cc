@@ -20,8 +20,8 @@ struct Rule {
   std::string_view id, description;
 };
 
-// A sentence for each kind of finding (check/finding.h). A kind without a sentence is still
-// reported, with its name.
+// One sentence for each kind of finding (check/finding.h). A kind without a rule is still reported
+// under its name.
 constexpr Rule kRules[] = {
     {"out-of-bounds", "A kernel accessed memory that no live allocation holds."},
     {"misaligned", "An access's address is no multiple of its size."},
@@ -69,8 +69,7 @@ std::string count(std::size_t n, std::string_view one, std::string_view many) {
   return std::to_string(n) + " " + std::string(n == 1 ? one : many);
 }
 
-// A path as a URI reference: all characters except letters, digits and safe punctuation are
-// escaped.
+// A path as a URI reference: escapes characters that URIs do not allow.
 std::string uri(std::string_view path) {
   std::string result;
   for (const char c : path) {
@@ -85,7 +84,7 @@ std::string uri(std::string_view path) {
   return path.starts_with('/') ? "file://" + result : result;
 }
 
-// The place of an access: {"physicalLocation": ...} where the source is known, and always a logical
+// The place of an access: a {"physicalLocation": ...} if the source is known, and always a logical
 // location.
 json location(const json& access, const std::string& kernel, const std::string& root) {
   json result;
@@ -102,7 +101,7 @@ json location(const json& access, const std::string& kernel, const std::string& 
   return result;
 }
 
-// The frames of a call stack of the host, as SARIF's stack.
+// The frames of a host call stack as a SARIF stack.
 json stack(const json& of, const std::string& root) {
   json frames = json::array();
   for (const json& frame : of.value("frames", json::array())) {
@@ -117,7 +116,7 @@ json stack(const json& of, const std::string& root) {
   return {{"message", {{"text", of.value("what", "")}}}, {"frames", std::move(frames)}};
 }
 
-// Where the host called, as a related location. Null: not known.
+// The place of a host call as a related location. Null if it is unknown.
 json host_location(const json& stack, const std::string& root) {
   const json& frame = host_place(stack);
   if (frame.is_null()) return nullptr;
@@ -126,8 +125,8 @@ json host_location(const json& stack, const std::string& root) {
   return at;
 }
 
-// "one access, a write, by block (0,0,0) thread (3,0,0)". The thread is omitted if it is unknown,
-// and for a call of the host, which has no instruction. Waiting at a barrier is not an access.
+// "one access, a write, by block (0,0,0) thread (3,0,0)". Names the thread only if it is known, and
+// the access only if an instruction made it: a host call and a barrier have none.
 std::string by_whom(const std::string& which, const std::string& kind, const json& access) {
   const auto place = [&](const char* what) {
     const json at = access.value(what, json());
@@ -147,7 +146,7 @@ std::string by_whom(const std::string& which, const std::string& kind, const jso
 json sarif_result(const json& finding, bool suppressed, const std::string& root,
                   std::map<std::string, std::size_t>* rules) {
   const std::string kind = finding.value("kind", "unknown");
-  // If no kernel is involved, the call made the mistake.
+  // A finding without a kernel is attributed to the call.
   const std::string kernel =
       finding.value("kernel", "").empty() ? finding.value("call", "") : finding.value("kernel", "");
   const std::size_t index = rules->try_emplace(kind, rules->size()).first->second;
@@ -203,7 +202,7 @@ std::string summary(const RunRecord& record) {
                                    : count(record.launches(), "launch", "launches") + " of " +
                                          count(record.kernels.size(), "kernel", "kernels") +
                                          (calls == 0 ? "" : " and " + of_libraries);
-  // A run without checks must not look like a run in which they found nothing.
+  // A run without checks must not look like a run without findings.
   const std::string checks = record.checks == "none" ? " without checks"
                              : record.checks.starts_with("all")
                                  ? ""

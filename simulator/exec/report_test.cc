@@ -48,7 +48,7 @@ ProgramRun sample() {
   return run;
 }
 
-// The properties that the SARIF 2.1.0 schema requires of the objects that occur here, and the
+// Checks the properties that the SARIF 2.1.0 schema requires of the objects used here, and the
 // values that it restricts.
 void expect_valid_location(const json& location) {
   ASSERT_TRUE(location.is_object());
@@ -313,12 +313,12 @@ TEST(Files, AreOfTheKindThatTheirNamesSay) {
   std::string error;
   EXPECT_FALSE(write_report(sample(), "/nonexistent/a.txt", &error));
   EXPECT_NE(error.find("/nonexistent/a.txt"), error.npos);
-  // A disk that is full.
+  // A full disk.
   EXPECT_FALSE(write_report(sample(), "/dev/full", &error));
   EXPECT_NE(error.find("No space left"), error.npos) << error;
 }
 
-// Half a report would look like one, and the earlier one is worth something.
+// A failed write must keep the earlier report and leave no partial one.
 TEST(Files, ThatCannotBeWrittenWholeAreAsTheyWere) {
   const std::string path = testing::TempDir() + "/whole.txt";
   std::ofstream(path) << "an earlier one";

@@ -23,7 +23,7 @@ void add_totals(const json& totals, RunRecord* record) {
   }
 }
 
-// By an instruction without "spent".
+// Times by instruction; the key is the instruction without "spent".
 using TimeByInstruction = std::map<std::string, json>;
 
 void add_time(const json& instruction, TimeByInstruction* times) {
@@ -36,7 +36,7 @@ void add_time(const json& instruction, TimeByInstruction* times) {
     sum[what] = sum.value(what, 0.0) + seconds.get<double>();
 }
 
-// Launches with the same proofs count together.
+// Combines launches with the same proofs.
 class Certificates {
  public:
   explicit Certificates(json* into) : into_(*into) {}
@@ -53,7 +53,7 @@ class Certificates {
 
  private:
   json& into_;
-  std::map<std::string, std::size_t> numbers_;  // by what was proved
+  std::map<std::string, std::size_t> numbers_;  // index by the proved properties
 };
 
 }  // namespace

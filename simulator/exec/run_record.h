@@ -1,5 +1,5 @@
-// The record that the simulated runtime wrote of a run (runtime/state/record.h), combined over all
-// of its processes.
+// The simulated runtime's record of a run (runtime/state/record.h), combined from all its
+// processes.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +13,38 @@
 namespace lockstep::exec {
 
 struct KernelTotals {
-  std::uint64_t launches = 0;                     // started, in all processes
+  std::uint64_t launches = 0;                     // launches that began, in all processes
   std::map<std::string, std::uint64_t> counters;  // by the names of extension.h's lockstepCounters;
                                                   // from processes that ended normally
 };
 
 struct RunRecord {
-  std::string device;  // "sm_90"; empty if no process used a simulated device
+  std::string device;  // "sm_90"; empty when no process reached a simulated device
   std::uint64_t schedule = 0;
-  std::string checks;  // "all", "none", or the names of the enabled checks; of the last process
-  nlohmann::json findings = nlohmann::json::array();  // as extension.h describes them, in order
+  std::string checks;  // "all", "none", or the names of the checks that ran; from the last process
+  nlohmann::json findings = nlohmann::json::array();  // in order, with the format of extension.h
   nlohmann::json suppressed = nlohmann::json::array();
-  std::vector<std::string> kernels;                    // launched at least once, in order
-  std::map<std::string, KernelTotals> totals;          // by kernel, over devices and processes
-  std::map<std::string, std::uint64_t> library_calls;  // executed, by function, of all processes
-  // What was proved of launches, each with "launches": from all processes, in order.
+  std::vector<std::string> kernels;            // launched at least once, in order
+  std::map<std::string, KernelTotals> totals;  // by kernel, over devices and processes
+  std::map<std::string, std::uint64_t>
+      library_calls;  // executed calls by function, in all processes
+  // The proofs of launches, each with "launches"; from all processes, in order.
   nlohmann::json certificates = nlohmann::json::array();
-  // The time profile: instructions, with "spent" summed over all processes that ended normally.
+  // The time profile: instructions with "spent", from all processes that ended normally.
   nlohmann::json profile = nlohmann::json::array();
-  CoverageRecord coverage;  // of processes that ended normally
+  CoverageRecord coverage;  // from processes that ended normally
   std::uint64_t refused_launches =
       0;               // launches that the simulated GPU refused, in processes that ended normally
-  int unfinished = 0;  // processes without counters and coverage: they crashed, or ended by _exit
+  int unfinished = 0;  // processes without counters and coverage: they crashed or called _exit
   bool lossy = false;  // something could not be recorded: findings may be missing
-  bool untaken_errors = false;  // some process had an error that it did not take
+  bool untaken_errors = false;  // an error that its process did not handle
 
-  std::size_t errors() const;      // of the findings; the others are information
-  std::uint64_t launches() const;  // of all kernels
+  std::size_t errors() const;      // findings that are errors, not information
+  std::uint64_t launches() const;  // sum over all kernels
   bool has_work() const { return !kernels.empty() || !library_calls.empty(); }
 };
 
-// A malformed line counts as one that could not be written completely.
+// Ignores lines that cannot be read: they were not written completely.
 RunRecord read_run_record(const std::string& path);
 
 }  // namespace lockstep::exec

@@ -78,7 +78,7 @@ TEST(RunRecord, AddsUpTheTimeOfAnInstruction) {
   EXPECT_EQ(r.profile[1]["spent"]["loop"], 4.0);
 }
 
-// What is missing may have been an error.
+// A missing finding may have been an error.
 TEST(RunRecord, ShowsWhatCouldNotBeRecorded) {
   EXPECT_FALSE(read(std::string(runtime::kRecordMark) + kStart).lossy);
   std::string marked(runtime::kRecordMark);
@@ -125,7 +125,7 @@ TEST(RunRecord, OfAFindingTheLastLineCounts) {
   EXPECT_FALSE(looked_at.untaken_errors);
   EXPECT_EQ(looked_at.refused_launches, 2u);
   EXPECT_TRUE(read(later + first).untaken_errors);
-  // Numbers are a process's own, and 0 is none.
+  // Each process numbers its own findings; 0 is no number.
   EXPECT_EQ(
       read(first + R"x({"pid":2,"finding":{"severity":"error"},"number":4,"suppressed":false})x"
                    "\n")
@@ -134,8 +134,7 @@ TEST(RunRecord, OfAFindingTheLastLineCounts) {
   EXPECT_EQ(read(std::string(kError) + kError).findings.size(), 2u);
 }
 
-// Neither information nor what was suppressed speaks for an error or against it, in whatever order
-// they come.
+// Neither information nor suppressed findings affect whether an error was handled, in any order.
 TEST(RunRecord, InformationBesideAnErrorChangesNothing) {
   const std::string information =
       R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x"

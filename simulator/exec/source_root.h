@@ -5,8 +5,8 @@
 
 namespace lockstep::exec {
 
-// The name of a file relative to the folder `root`, if the file lies below it. A relative `file` is
-// relative to the working folder. Empty if `root` is empty or the file lies elsewhere.
+// The name of `file` relative to `root`, a folder that contains it. A relative `file` is relative
+// to the working folder. Empty if `root` is empty or does not contain the file.
 std::string below_root(const std::string& file, const std::string& root);
 
 }  // namespace lockstep::exec

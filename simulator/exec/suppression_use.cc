@@ -21,7 +21,7 @@ std::optional<check::Kind> kind_named(const std::string& name) {
   return std::nullopt;
 }
 
-// A finding's kernel, or the call where no kernel is concerned.
+// A finding's kernel; the call if the finding has no kernel.
 std::string kernel_or_call(const json& finding) {
   const std::string kernel = finding.value("kernel", "");
   return kernel.empty() ? finding.value("call", "") : kernel;
@@ -62,7 +62,8 @@ std::string suppressions_for(const json& findings) {
     if (finding.value("severity", "") != "error") continue;
     const std::string kind = finding.value("kind", "");
     std::string kernel = kernel_or_call(finding);
-    // A comment begins at '#', which names of lambdas have. Only * fits no name at all.
+    // Replaces '#', which occurs in the names of lambdas and starts a comment. Only * matches an
+    // empty name.
     std::replace(kernel.begin(), kernel.end(), '#', '?');
     if (kernel.empty()) kernel = "*";
     if (!known.insert({kind, kernel}).second) continue;

@@ -15,7 +15,7 @@ using nlohmann::json;
 constexpr std::string_view kSpent[] = {"loop",  "arithmetic",     "memory",
                                        "races", "initialisation", "synchronisation"};
 
-// Seconds, and on what.
+// Seconds in total, and by activity.
 struct Time {
   double seconds = 0;
   std::map<std::string, double> spent;
@@ -29,7 +29,7 @@ struct Time {
 };
 using Times = std::vector<std::pair<std::string, Time>>;
 
-// By a name of each instruction, the longest first.
+// Times grouped by a name of each instruction, longest first.
 template <class Name>
 Times times_by(const RunRecord& record, Name name) {
   std::map<std::string, Time> by_name;
@@ -57,7 +57,7 @@ double all_seconds(const RunRecord& record) {
   return all.seconds;
 }
 
-// A column's width: of its heading, and of "100 %".
+// A column's width: the wider of its heading and "100 %".
 int width_of(std::string_view what) { return std::max(static_cast<int>(what.size()), 5); }
 
 std::string rows(const Times& times, double all, std::size_t most, std::string_view last) {

@@ -1,4 +1,4 @@
-// The time profile of a run's kernels (engine/launch/time_profile.h): tables for people, and a file
+// The time that a run's kernels took (engine/launch/time_profile.h): tables for people and a file
 // for programs.
 #pragma once
 
@@ -11,15 +11,15 @@ namespace lockstep::exec {
 
 inline constexpr const char* kProfileSchema = "lockstep.profile/1";
 
-// A table of kernels, then one of at most 20 source lines that took longest (without line
-// information: PTX lines). Columns: seconds of host threads, their share of the total, and the
-// percentages for loop, arithmetic, memory, races, initialisation and synchronisation. A sentence
-// if no time was recorded.
+// A table of kernels, then a table of the at most 20 source lines that took longest; PTX lines
+// without line information. Columns: seconds of host threads, their share of the total, then the
+// percentages of loop, arithmetic, memory, races, initialisation and synchronisation. A sentence if
+// no time was recorded.
 std::string time_table(const RunRecord& record);
 
 // {"schema", "command", "exit_status", "complete", "device", "checks", "seconds", "kernels":
 // [{"kernel", "seconds", "spent": {"memory": seconds, ...}}], "instructions": [{"kernel",
-// "instruction", "ptx_line", "file", "line", "seconds", "spent"}]}; the longest first.
+// "instruction", "ptx_line", "file", "line", "seconds", "spent"}]}, longest first.
 nlohmann::json profile_json(const ProgramRun& run);
 std::string profile_text(const ProgramRun& run);
 

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// lcov 1 reads a function's name up to the first comma.
+// lcov 1 ends a function's name at the first comma.
 std::string without_commas(std::string name) {
   std::replace(name.begin(), name.end(), ',', ';');
   return name;
@@ -53,8 +53,7 @@ Totals totals_of(const SourceFile& file) {
   return t;
 }
 
-// "3, 7-9": the lines for which `is` returns true. Between the lines of a range there is no other
-// line with instructions.
+// "3, 7-9": the lines that satisfy `is`. All lines with instructions within a range satisfy it.
 std::string ranges(const SourceFile& file, const std::function<bool(const SourceLine&)>& is) {
   std::string text;
   int first = 0, last = 0;
@@ -81,7 +80,7 @@ std::string place_of(const SourceBranch& b) {
   return "in " + b.function + (b.inlined.empty() ? "" : ", " + b.inlined);
 }
 
-// The ways that a branch never took: "never with a true guard", "never to targets 1, 3".
+// The ways of a branch that no thread took: "never with a true guard", "never to targets 1, 3".
 std::string missing(const SourceBranch& b) {
   if (b.reached == 0) return "nobody came to it";
   if (b.ways.size() == 2 && b.text.find("brx") == b.text.npos)
@@ -96,7 +95,7 @@ std::string missing(const SourceBranch& b) {
 std::string percent(std::size_t part, std::size_t whole) {
   if (whole == 0) return "-";
   char text[64];
-  // Rounded down: 100 % means all.
+  // Rounded down, so that 100 % means all.
   std::snprintf(text, sizeof text, "%zu/%zu %3zu %%", part, whole, 100 * part / whole);
   return text;
 }

@@ -9,32 +9,32 @@
 
 namespace lockstep::exec {
 
-// The files that a report covers, and how they are named.
+// The files that a report covers, and their names in it.
 struct CoverageFiles {
-  std::vector<std::string> only;  // prefixes of their names in the PTX; empty: all
-  bool toolkit = false;           // include headers of the CUDA toolkit
-  std::string root;               // base of relative names; empty: the working folder
+  std::vector<std::string> only;  // prefixes of their names in the PTX; empty: all files
+  bool toolkit = false;           // headers of the CUDA toolkit too
+  std::string root;               // the base of relative names; empty: the working folder
 };
 
-// Removes files that were not requested. Files that exist then get their full path as name.
+// Removes the files that are not wanted. A file found under its name is then named by its full
+// path.
 SourceCoverage select(SourceCoverage coverage, const CoverageFiles& wanted);
 
 // The format of geninfo(1), with counts of threads:
-//   FN, FNDA   kernels, and device functions that are called, by their demangled names; ", " is ";
-//              " there, since lcov 1 ends a name at a comma
-//   DA         a line: threads that executed it
-//   BRDA       a way of a branch: 0 a true guard and 1 a false one, or the target of a branch
-//              table. The branch's block is its number among those of its
-//              line: one for each instruction of each kernel and each inlined place. "-": nobody
-//                came to it
-// Before each file's records, comments (#) name those blocks. They also name the lines where no
-// warp ever parted, and those that only full warps executed.
+//   FN, FNDA   kernels and called device functions by demangled names, with ";" for ",", since lcov
+//   1 ends a name at a comma
+//   DA         a line: the threads that executed it
+//   BRDA       a way of a branch: 0 a true guard, 1 a false one, or the target of a branch table.
+//   The block numbers the branches of a line: one for each instruction of each kernel and each
+//   inlined place. "-": no thread reached it
+// Comments (#) before each file's records name these blocks. They also name the lines without
+// divergence, and the lines that only full warps executed.
 std::string tracefile(const SourceCoverage& coverage);
 
-// A table with one line for each file.
+// A table with one line a file.
 std::string coverage_table(const SourceCoverage& coverage);
-// By file: lines that were never executed, branches that took only some ways, lines where no warp
-// diverged, and lines that only full warps executed.
+// By file: lines that no thread executed, branches with ways not taken, lines without divergence,
+// lines that only full warps executed.
 std::string coverage_text(const SourceCoverage& coverage);
 
 }  // namespace lockstep::exec

@@ -8,8 +8,8 @@
 namespace lockstep::exec {
 namespace tracefile_test {
 
-// A line that nobody executed, one where warps parted, two of full warps that never parted; a
-// branch each on 6 and 8, and one that nobody came to.
+// A line that no thread executed, one with divergence, and two that only full warps executed
+// without divergence. Lines 6 and 8 each have a branch; one branch was never reached.
 SourceCoverage example() {
   SourceCoverage c;
   SourceFile& f = c.files["dir/k.cu"];

@@ -14,7 +14,7 @@ volatile sig_atomic_t ended = 0;
 
 void end(int) { ended = 1; }
 
-// The properties of a file that change when it is written or replaced. All 0: it does not exist.
+// The attributes of a file that change when it is written or replaced. All 0 if it does not exist.
 using State = std::tuple<ino_t, off_t, time_t, long>;
 
 std::vector<State> states(const std::vector<std::string>& files) {
@@ -45,7 +45,7 @@ int watch(const std::vector<std::string>& files, const std::function<int()>& run
   while (true) {
     const std::vector<State> before = states(files);
     status = run();
-    // The run installed its own handlers in place of ours.
+    // Reinstalls the handlers, because the run has replaced them with its own.
     struct sigaction action {};
     action.sa_handler = end;
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);

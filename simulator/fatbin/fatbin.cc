@@ -28,11 +28,11 @@ constexpr std::uint64_t kZstd = 0x8000;
 constexpr std::uint64_t kThisArchitecture = 0x100000;
 constexpr std::uint64_t kFamily = 0x200000;
 
-// PTX texts of the largest libraries are some tens of megabytes. A larger size indicates a damaged
-// file.
+// The largest libraries have some tens of megabytes of PTX. A larger size means that the file is
+// damaged.
 constexpr std::uint64_t kLargestText = 1ull << 30;
 
-// Offsets of the fields in an entry.
+// The offsets of the fields in bytes from the start of an entry.
 namespace at {
 constexpr std::size_t kKind = 0, kVersion = 2, kHeaderSize = 4, kStoredSize = 8,
                       kCompressedSize = 16, kOptionBlock = 20, kPtxMinor = 24, kPtxMajor = 26,
@@ -60,7 +60,7 @@ std::string hex(std::uint64_t v) {
   return text;
 }
 
-// `length` characters at `offset` from the start of an entry, whose header has `header` bytes;
+// `length` characters at `offset` from the start of an entry, within its header of `header` bytes.
 // nullopt if they exceed the header.
 std::optional<std::string> header_text(Bytes entry, std::uint32_t header, std::uint32_t offset,
                                        std::uint32_t length) {
@@ -72,21 +72,21 @@ std::optional<std::string> header_text(Bytes entry, std::uint32_t header, std::u
                                     : s.substr(first, s.find_last_not_of(' ') - first + 1);
 }
 
-// An upper bound of the text's size: a damaged size must not exhaust the memory of the machine
-// before the decoder detects it.
+// An upper bound of the decompressed size, so that a damaged size does not exhaust memory before
+// decompression.
 std::uint64_t most_text(Bytes stored, std::uint64_t flags) {
   if ((flags & kZstd) == 0)
     return std::uint64_t{255} * stored.size();  // a byte of LZ4 stands for no more
   const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (size == ZSTD_CONTENTSIZE_ERROR) return 0;
-  // A frame need not contain its size, and other frames may follow it.
+  // A frame may omit its size, and more frames may follow.
   return size == ZSTD_CONTENTSIZE_UNKNOWN ||
                  ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size()
              ? kLargestText
              : size;
 }
 
-// Returns an empty vector on failure, with the reason in `why`.
+// Empty on failure; `why` then describes the failure.
 std::vector<std::uint8_t> decompress(Bytes stored, std::uint64_t flags, std::uint64_t raw_size,
                                      std::string& why) {
   std::vector<std::uint8_t> out;
@@ -266,7 +266,7 @@ bool is_device_runtime(const std::vector<Image>& images) {
 }
 
 bool has_functions(const Image& elf) {
-  // Each function has a section of its own, ".text." followed by its name.
+  // A function has its own section, ".text." with its name.
   const std::string_view bytes(reinterpret_cast<const char*>(elf.data.data()), elf.data.size());
   return bytes.find(".text.") != bytes.npos;
 }

@@ -1,7 +1,7 @@
-// Reads the containers in which nvcc embeds device code, and selects the PTX image that a device
-// can run.
+// Reads the container in which nvcc embeds device code, and selects the PTX image that a device can
+// run.
 //
-// The layout is NVIDIA's and undocumented. The fields used here were determined from the output of
+// The layout is NVIDIA's and undocumented. The fields used here were derived from the output of
 // nvcc 13.0.
 #pragma once
 
@@ -31,25 +31,25 @@ struct Error {
   std::string message;
 };
 
-// Reads all images of one container, which starts at its magic number 0xBA55ED50. PTX is
-// decompressed (raw, LZ4, zstd); other kinds keep their stored bytes. `bytes` may extend past the
-// container. Malformed input returns an Error that names the offset.
+// Reads all images of one container, which starts with its magic number 0xBA55ED50. Decompresses
+// PTX (raw, LZ4, zstd); other kinds keep their stored bytes. `bytes` may extend past the container.
+// Returns an Error with the offset for malformed input.
 std::variant<std::vector<Image>, Error> read_container(std::span<const std::uint8_t> bytes);
 
-// The PTX image with the highest architecture not above `compute_capability` (90 for 9.0). An image
-// with suffix 'a' fits only exactly that capability, 'f' only its family. Returns nullptr if none
-// fits.
+// The PTX image with the highest architecture that is not above `compute_capability` (90 for 9.0).
+// An image with suffix 'a' fits only exactly this capability, one with 'f' only its family. nullptr
+// if none fits.
 const Image* choose_ptx(const std::vector<Image>& images, int compute_capability);
 
 // Whether machine code contains a function. nvcc links an image without functions into a program
-// that has no device code of its own.
+// that has no device code.
 bool has_functions(const Image& elf);
 
-// Whether this is the container of libcudadevrt, NVIDIA's runtime for kernels: machine code for
+// Whether this is the container of libcudadevrt, NVIDIA's runtime in kernels: machine code for
 // every device, and PTX only for the newest.
 bool is_device_runtime(const std::vector<Image>& images);
 
-// A sentence that says why choose_ptx() found nothing, and which nvcc flag to add.
+// One sentence that explains why choose_ptx() found no image and which nvcc flag to add.
 std::string explain_no_ptx(const std::vector<Image>& images, int compute_capability);
 
 }  // namespace lockstep::fatbin

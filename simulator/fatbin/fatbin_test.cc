@@ -1,4 +1,4 @@
-// Containers built by hand, so that every field can be wrong in turn, and containers made by nvcc.
+// Containers built by hand, in which each field can be damaged, and containers made by nvcc.
 #include "simulator/fatbin/fatbin.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ Bytes compress(const std::string& text, std::uint64_t flags) {
 }
 
 Bytes entry(const EntrySpec& spec) {
-  Bytes extra;  // after the fixed 64 bytes: name, option block
+  Bytes extra;  // behind the fixed 64 bytes: name, option block
   std::uint32_t name_at = 0, options_at = 0;
   if (!spec.name.empty()) {
     name_at = 64;
@@ -151,7 +151,7 @@ TEST_P(Encoding, EveryTruncationIsAnErrorThatNamesAnOffset) {
   EXPECT_EQ(images_of(whole).size(), 2u);
 }
 
-// The container's own length shortened to match: entries are cut, not the file.
+// Shortens the container's own length too, so that entries are cut, not the file.
 TEST_P(Encoding, EveryTruncationOfTheBodyIsAnError) {
   EntrySpec spec;
   spec.flags |= GetParam();
@@ -164,8 +164,8 @@ TEST_P(Encoding, EveryTruncationOfTheBodyIsAnError) {
   }
 }
 
-// Whatever a byte is changed to, the result is images or an error, never a crash or a read outside
-// the buffer (which a sanitizer detects).
+// Changing any byte results in images or an error, never in a crash or an out-of-bounds read (which
+// a sanitizer detects).
 TEST_P(Encoding, EveryDamagedByteIsSurvived) {
   EntrySpec spec;
   spec.flags |= GetParam();
@@ -222,7 +222,7 @@ TEST(Container, ASizeThatTheTextDoesNotHaveIsRefused) {
     bytes[16 + 56 + 5] = 1;  // a terabyte
     EXPECT_NE(error_of(bytes).find("a decompressed size of"), std::string::npos) << error_of(bytes);
     bytes = container({spec});
-    bytes[16 + 56 + 3] = 16;  // a quarter of a gigabyte, which is not asked of the machine
+    bytes[16 + 56 + 3] = 16;  // a quarter of a gigabyte, which must not be allocated
     EXPECT_NE(error_of(bytes).find("that are stored can hold"), std::string::npos)
         << error_of(bytes);
   }

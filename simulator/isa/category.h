@@ -1,20 +1,21 @@
-// The category of an opcode, and its control flow. Users of the instruction set test these first.
-// Both are defined in opcodes.inc.
+// The category of an opcode, and its effect on control flow: the first things that users of the
+// instruction set need from a row. Both come from opcodes.inc.
 //
-// Plain data without any standard-library type, as opcode.h.
+// Plain data without any standard-library type, like opcode.h.
 #pragma once
 
 #include "simulator/isa/opcode.h"
 
 namespace lockstep::isa {
 
-// Each category belongs to one pass of the compiler and one folder of handlers.
+// One pass of the compiler and one folder of handlers implement each category.
 enum class Category : std::uint8_t {
-  // From registers to registers only (9.7.1 to 9.7.8, and parts of 9.7.9).
+  // Registers in, registers out, without other effects (9.7.1 to 9.7.8, and the register
+  // instructions of 9.7.9).
   kArithmetic,         // of every type
-  kIntegerArithmetic,  // of integers alone
+  kIntegerArithmetic,  // integers only
   kCarry,              // reads the condition code
-  kApproximate,        // elementary functions within a bound that the manual states
+  kApproximate,        // elementary functions, within the manual's error bounds
   kBits,               // logic, shifts, bit fields
   kCompare,
   kMove,
@@ -23,30 +24,30 @@ enum class Category : std::uint8_t {
   // Memory (9.7.9) and addresses.
   kLoadStore,
   kAtomic,
-  kMultimem,        // one address for the memory of several devices (9.7.9.14)
+  kMultimem,        // one address for memory of several devices (9.7.9.14)
   kAddress,         // conversions between state spaces
   kClusterAddress,  // addresses in other blocks of the cluster
-  kCachePolicy,     // creates a value that only caches use
-  // Hints to the hardware, without an effect on values, memory or control flow.
+  kCachePolicy,     // creates a value that only controls caches
+  // Hints to the hardware: they change no value, memory or execution order.
   kCacheHint,
   kHint,
   // Control flow.
   kControl,
   kCall,
   kStack,
-  // Among threads.
+  // Communication between threads.
   kFence,           // between threads, proxies or grids
   kBarrier,         // of a block
   kClusterBarrier,  // of a cluster
   kCollective,      // of a warp's lanes
   kMbarrier,
   kAsyncCopy,
-  // Matrices that the lanes of a warp hold together.
+  // Matrices that are distributed over the lanes of a warp.
   kMatrix,
   kMatrixLoadStore,
-  kWarpgroup,  // matrices of four warps, asynchronously; and the number of their threads' registers
+  kWarpgroup,     // the same for four warps, asynchronously; the number of their threads' registers
   kTensorCopy,    // copies through a tensor map, and changes of tensor maps
-  kTensorMemory,  // tcgen05: tensor memory, multiplication there, and its synchronisation
+  kTensorMemory,  // tcgen05: tensor memory, multiplication there, and its ordering
   // Textures and surfaces.
   kTexture,
   kSurface,
@@ -55,9 +56,9 @@ enum class Category : std::uint8_t {
 
 enum class Flow : std::uint8_t {
   kNext,      // the next instruction
-  kBranches,  // one of its targets or, if the guard is false, the next instruction
+  kBranches,  // one of its targets, or the next instruction if its guard is false
   kCalls,     // another function, then the next instruction
-  kEnds,      // nothing: the thread or the function ends
+  kEnds,      // none: the thread or the function ends
 };
 
 constexpr Category category_of(Opcode opcode) {
@@ -86,19 +87,19 @@ constexpr Flow flow_of(Opcode opcode) {
   return Flow::kNext;
 }
 
-// Whether it computes from registers to registers: no memory, no other lane, no control flow.
+// Registers in, registers out: no memory, no other lane, no control flow.
 constexpr bool computes(Category c) { return c <= Category::kVideo; }
 
-// Whether the instruction reads or writes the memory at its address operand, when it is executed or
-// later.
+// Whether the operand in brackets names memory that the instruction reads or writes, immediately or
+// asynchronously.
 constexpr bool accesses_memory(Category c) {
   return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMultimem ||
          c == Category::kMbarrier || c == Category::kAsyncCopy || c == Category::kTensorCopy ||
          c == Category::kTensorMemory || c == Category::kMatrixLoadStore;
 }
 
-// Whether threads wait for each other there, or order their earlier accesses before others' later
-// ones.
+// Whether threads wait for each other at the instruction, or it orders their earlier accesses
+// before later accesses of others.
 constexpr bool synchronises(Category c) {
   return c == Category::kFence || c == Category::kBarrier || c == Category::kClusterBarrier ||
          c == Category::kCollective || c == Category::kMbarrier;

@@ -1,4 +1,4 @@
-// Compares categories and control flow with the operands of forms, which are defined independently.
+// Compares categories and control flow with the forms' operands, which are defined independently.
 #include "simulator/isa/category.h"
 
 #include <algorithm>
@@ -55,8 +55,8 @@ TEST(Category, WhatIsInBracketsIsMemoryOrAnImage) {
     EXPECT_TRUE(!has_operand(form, Role::kTensor) || c == Category::kTensorCopy)
         << form.row->syntax;
     if (has_operand(form, Role::kAddress)) {
-      // A hint or a fence may have an address operand without accessing memory. An image query
-      // names its object.
+      // A hint or fence may name an address without accessing it; a query of an image names its
+      // object.
       const bool names_only = c == Category::kCacheHint || c == Category::kFence ||
                               c == Category::kImageQuery || c == Category::kCachePolicy;
       EXPECT_TRUE(accesses_memory(c) || names_only) << form.row->syntax;
@@ -76,7 +76,7 @@ TEST(Category, HintsHaveNoResult) {
   }
 }
 
-// One row of each category by name, to detect two categories that are exchanged as a whole.
+// One opcode of each category by name, so that two exchanged categories are detected.
 TEST(Category, IsTheOneThatTheManualsChapterSays) {
   EXPECT_EQ(category_of(Opcode::k_add), Category::kArithmetic);
   EXPECT_EQ(category_of(Opcode::k_lop3), Category::kBits);

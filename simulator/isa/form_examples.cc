@@ -11,7 +11,7 @@
 namespace lockstep::isa {
 namespace {
 
-// Kernels are small, so that ptxas takes time proportional to their number.
+// Kernels stay so small that ptxas takes time proportional to their number.
 constexpr std::size_t kPerKernel = 250;
 // Rows with at most this many examples are used completely.
 constexpr std::size_t kSmallForm = 400;
@@ -57,12 +57,12 @@ std::string vector_of_bytes(int count, int first) {
   return s + "}";
 }
 
-// Two registers of 8 bits: mov.b16 takes no wider ones.
+// Two registers of 8 bits, as mov.b16 requires.
 std::string two_bytes(int first) {
   return "{c" + std::to_string(first) + ", c" + std::to_string(first + 1) + "}";
 }
 
-// The value that a rule called "imm16" suggests, or a lookup table.
+// The value in the name of a rule such as "imm16"; otherwise a lookup table.
 std::string integer_for(std::string_view name) {
   const std::string_view digits = name.substr(3);
   return digits.empty() || digits[0] < '0' || digits[0] > '9' ? "0xEA" : std::string(digits);
@@ -75,10 +75,10 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
     case Role::kDestination:
     case Role::kSource:
       if (const int length = vector_length(rule, m); length != 0) {
-        const bool byte = type == Type::kE4M3 || type == Type::kE5M2;  // of no wider register
+        const bool byte = type == Type::kE4M3 || type == Type::kE5M2;  // accepts no wider register
         return byte ? vector_of_bytes(length, n) : vector_of(type, length, n);
       }
-      // ptxas accepts no wider register from bf16 to 8 bits, or for pairs of fp4.
+      // For bf16 to 8 bits, and for pairs of fp4, ptxas accepts no wider register.
       if (type == Type::kE2M1x2 ||
           (rule.role == Role::kDestination && size_of(type) == 1 && m.source_type == Type::kBF16))
         return "c" + std::to_string(n);
@@ -138,7 +138,7 @@ bool has_policy(const std::vector<OperandRule>& rules) {
   return false;
 }
 
-// Pseudo-random numbers that depend on the spelling and are the same in every run.
+// Pseudorandom numbers that depend on the spelling and are the same in every run.
 class Choice {
  public:
   explicit Choice(std::string_view text) {
@@ -177,13 +177,14 @@ Selector some_selector(Selects what, int lanes, Choice& choice) {
   return s;
 }
 
-// `number`: 0 for an example without optional parts, else one with selectors and minus signs.
+// `number`: 0 for an example without optional parts, others for examples with selectors and minus
+// signs.
 Example make_example(const Spelling& s, const std::vector<OperandRule>& rules, int number = 0) {
   Example e{s, &rules, s.text};
   Choice choice(s.text + static_cast<char>('0' + number));
   const char last = s.form->first_word.back();
   const int lanes = last == '2' ? 2 : last == '4' ? 4 : 1;
-  // As in ptxas: either the factors or the summand can be negative.
+  // As with ptxas: negated factors, or a negated summand.
   const int minus = choice.below(4);
   for (std::size_t i = 0; i < rules.size(); ++i) {
     e.text += i ? ", " : " ";
@@ -206,7 +207,7 @@ bool has_choices(const std::vector<OperandRule>& rules) {
   });
 }
 
-// Words of an opcode, each with its dot.
+// The words of an opcode, each with its dot.
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (std::size_t i = text.find('.'); i != std::string::npos;) {
@@ -244,7 +245,7 @@ std::vector<Example> pairwise_examples() {
       seen.clear();
       lists.clear();
     }
-    // A warpgroup's matrices have many shapes; pairs of words are sufficient.
+    // The many shapes of a warpgroup's matrices are covered by pairs of words.
     const bool small =
         count[form] <= kSmallForm && category_of(form->row->opcode) != Category::kWarpgroup;
     bool fresh = lists.insert(e.operands).second || small;
@@ -265,7 +266,7 @@ std::string example_module(std::span<const Example> examples, const std::string&
   if (line_of) line_of->clear();
   int kernels = 0;
   for (std::size_t i = 0, end = 0; i < examples.size(); i = end) {
-    // In one kernel, ptxas accepts tcgen05 of single blocks or of pairs, but not both.
+    // ptxas accepts, in one kernel, tcgen05 instructions of one block or of pairs, not both.
     std::uint8_t group = 0;
     for (end = i; end < std::min(i + kPerKernel, examples.size()); ++end) {
       const std::uint8_t next = examples[end].spelling.modifiers.cta_group;

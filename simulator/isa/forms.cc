@@ -47,7 +47,7 @@ std::vector<std::string_view> split_words(std::string_view s) {
   return words;
 }
 
-// The choices that a row lists for a word, or the word itself.
+// The choices of a row for a word, or the word itself.
 std::vector<std::string_view> choices_for(const FormRow& row, std::string_view word) {
   std::string_view rest = trim(row.choices);
   while (!rest.empty()) {
@@ -62,8 +62,8 @@ std::vector<std::string_view> choices_for(const FormRow& row, std::string_view w
   return {word};
 }
 
-// An optional group of several words ("{.sem.scope}") is present or absent as a whole, so such a
-// row becomes several lists of slots.
+// An optional group of several words ("{.sem.scope}") is present or absent as a whole. Such a row
+// yields several lists of slots.
 std::vector<std::vector<ModifierSlot>> parse_slots(const FormRow& row, std::string_view text) {
   std::vector<std::vector<ModifierSlot>> lists(1);
   auto append = [&](std::vector<ModifierSlot>& list, std::string_view word, bool optional) {
@@ -108,7 +108,7 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
     rule.may_be_minus = true;
     text.remove_prefix(3);
   }
-  // In a pair "d|p", a type after the first name is the first's type.
+  // A pair "d|p": a type after the first name belongs to the first.
   const auto bar = text.find('|');
   char second = 0;
   if (bar != std::string_view::npos) {
@@ -205,7 +205,7 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
   return rule;
 }
 
-// All operand lists that "d, a{, b}, c" denotes, longest first.
+// All operand lists that "d, a{, b}, c" describes, longest first.
 void expand_operands(const FormRow& row, std::string_view rest, std::vector<OperandRule> so_far,
                      std::vector<std::vector<OperandRule>>& out) {
   rest = trim(rest);
@@ -216,7 +216,7 @@ void expand_operands(const FormRow& row, std::string_view rest, std::vector<Oper
   }
   if (rest.starts_with("{,") || rest.starts_with("{ ")) {
     const std::size_t end = rest.find("}}") != std::string_view::npos ? rest.find("}}") + 1 : [&] {
-      // The closing brace that is not part of "{!}".
+      // The closing brace that does not belong to "{!}".
       std::size_t i = 1;
       while (i < rest.size() && (rest[i] != '}' || rest[i - 1] == '!')) ++i;
       return i;
@@ -231,8 +231,9 @@ void expand_operands(const FormRow& row, std::string_view rest, std::vector<Oper
     expand_operands(row, rest.substr(end + 1), std::move(so_far), out);
     return;
   }
-  // One operand: up to a comma or a "{," group.
-  std::size_t end = rest[0] == '[' ? rest.find(']') : 0;  // the comma of "[a, c]" is its own
+  // One operand, up to a comma or a "{," group.
+  std::size_t end =
+      rest[0] == '[' ? rest.find(']') : 0;  // the comma of "[a, c]" belongs to the operand
   while (end < rest.size() && rest[end] != ',' &&
          !(rest[end] == '{' && end + 1 < rest.size() && rest[end + 1] == ','))
     ++end;
@@ -240,7 +241,7 @@ void expand_operands(const FormRow& row, std::string_view rest, std::vector<Oper
   expand_operands(row, rest.substr(end), std::move(so_far), out);
 }
 
-// "cp.async.wait_group": words of the row that only spell the opcode's name.
+// "cp.async.wait_group": words of the row that are only parts of the opcode's name.
 bool is_name_word(Opcode opcode, std::string_view word) {
   const std::string_view name = opcode_name(opcode);
   const std::string_view w = word.substr(1);
@@ -298,7 +299,7 @@ bool match_slots(const Form& form, std::size_t slot, const std::vector<std::stri
   return s.optional && match_slots(form, slot + 1, words, word, m, so_far, result);
 }
 
-// Types keep their order, and so do state spaces: cvt.f32.f64 differs from cvt.f64.f32.
+// Types keep their relative order, and so do state spaces: cvt.f32.f64 is not cvt.f64.f32.
 bool is_next_of_its_kind(const std::vector<std::string_view>& words, const std::string_view& word) {
   const bool type = type_from_name(word.substr(1)) != Type::kNone,
              space = space_from_name(word.substr(1)) != Space::kNone;
@@ -311,8 +312,8 @@ bool is_next_of_its_kind(const std::vector<std::string_view>& words, const std::
   return true;
 }
 
-// ptxas accepts the words of most opcodes in any order, and nvcc relies on it
-// (atom.global.cta.add.u32). Each slot takes the first remaining word that it accepts.
+// ptxas accepts the words of most opcodes in any order, and nvcc uses that
+// (atom.global.cta.add.u32). Each slot consumes the first remaining word that it accepts.
 bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words,
                         std::size_t left, Modifiers m, WordsSoFar so_far, Modifiers& result) {
   if (slot == form.slots.size()) {
@@ -332,13 +333,13 @@ bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::str
     const bool matched = match_in_any_order(form, slot + 1, words, left - 1, with, now, result);
     word = taken;
     if (matched) return true;
-    break;  // a later word of the same kind would only swap their order
+    break;  // a later word of the same kind would only exchange their order
   }
   return s.optional && match_in_any_order(form, slot + 1, words, left, m, so_far, result);
 }
 
-// For messages: the number of words of an opcode that a form accepts, and the words that could
-// follow.
+// For messages: the number of words of an opcode that a form accepts, and the words that it accepts
+// next.
 struct Furthest {
   std::size_t words = 0;
   std::set<std::string_view> expected;
@@ -503,8 +504,8 @@ int vector_length(const OperandRule& rule, const Modifiers& m) {
 }
 
 int sparsity_selectors(const Modifiers& m) {
-  // Four bits select two of four columns. With four-bit elements, they select pairs among eight
-  // columns; with 32-bit elements, one of two columns.
+  // Four bits select two of four columns: of eight columns in pairs for four-bit elements, of two
+  // for 32-bit elements.
   const bool packed = m.source_type == Type::kE2M1 && m.shape.k == 128;
   const int bits = packed ? 4 : bits_of(m.source_type), columns = bits == 4    ? 8
                                                                   : bits == 32 ? 2

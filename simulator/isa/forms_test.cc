@@ -1,4 +1,4 @@
-// Compares the table of instruction forms with ptxas, and checks its consistency.
+// Compares the table of instruction forms with ptxas, and checks it for consistency.
 #include "simulator/isa/forms.h"
 
 #include <gtest/gtest.h>
@@ -23,9 +23,8 @@ struct Assembled {
   std::string log;
 };
 
-// Runs ptxas on `text`. LOCKSTEP_PTXAS is its path, set by the BUILD file. Optimisation is
-// irrelevant here, but without it ptxas takes ten times as long for wgmma, which exists on targets
-// with a letter at the end.
+// Runs ptxas on `text`; LOCKSTEP_PTXAS, set by the BUILD file, is its path. Optimises for targets
+// that end in a letter: without the optimiser, wgmma takes ten times as long.
 Assembled assemble(const std::string& text, const std::string& target) {
   const char* folder = std::getenv("TEST_TMPDIR");
   const std::string base = std::string(folder ? folder : "/tmp") + "/forms";
@@ -48,7 +47,7 @@ Assembled assemble(const std::string& text, const std::string& target) {
   return result;
 }
 
-// The examples by the oldest target of their rows.
+// The examples, grouped by the oldest target of their rows.
 std::map<std::string, std::vector<Example>> by_target(std::vector<Example> examples) {
   std::map<std::string, std::vector<Example>> groups;
   for (Example& e : examples) groups[target_of(*e.spelling.form->row)].push_back(std::move(e));
@@ -70,12 +69,12 @@ TEST(Forms, PtxasAcceptsEveryRowFromTheTargetItClaims) {
   EXPECT_GT(count, 20000u);
 }
 
-// One example of each row, assembled for the next older target. If ptxas accepted it, the row would
+// One example a row, assembled for the next older target. If ptxas accepted it there, the row would
 // refuse working programs.
 TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
   const std::map<int, int> older{{80, 75}, {86, 80}, {89, 86}, {90, 89}, {100, 90}};
   std::map<std::string, std::vector<Example>> groups;
-  // These examples also fit an older row; the row here adds words that its first example omits.
+  // These examples also match an older row; their own row adds words that its first example omits.
   const Form* last = nullptr;
   for (Example& e : all_examples()) {
     const Form* form = e.spelling.form;
@@ -102,8 +101,8 @@ TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
   EXPECT_GT(count, 100u);
 }
 
-// One example of each row, for targets with a suffix: the table and ptxas must agree on the
-// targets.
+// One example of each row of targets with a suffix: table and ptxas must agree on the targets that
+// have it.
 TEST(Forms, PtxasAndTheTableAgreeOnTargetsWithASuffix) {
   std::vector<Example> examples;
   for (Example& e : all_examples()) {
@@ -125,7 +124,7 @@ TEST(Forms, PtxasAndTheTableAgreeOnTargetsWithASuffix) {
   }
 }
 
-// Checks that wrong lines are reported: otherwise the test above could not fail.
+// Makes sure that the list of wrong lines can fill: otherwise the test above is worthless.
 TEST(Forms, PtxasIsHeard) {
   auto examples = pairwise_examples();
   examples.resize(3);
@@ -153,7 +152,7 @@ TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
         if (e.spelling.form->row->opcode != Opcode::k_call) {
           EXPECT_EQ(f.body[i].operands.size(), e.operands->size()) << e.text;
         }
-        // Another row may accept the same spelling, but only with the same meaning.
+        // Another row may accept the same spelling; it must have the same meaning.
         EXPECT_EQ(std::memcmp(&f.body[i].modifiers, &e.spelling.modifiers, sizeof(Modifiers)), 0)
             << e.text;
       }
@@ -162,7 +161,7 @@ TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
   }
 }
 
-// Removes words without an effect in the simulator: hints, and second spellings of one meaning.
+// Removes words without effect in the simulator: hints, and alternative spellings.
 std::string without_synonyms(std::string text) {
   auto replace = [&](const std::string& from, const std::string& to) {
     for (std::size_t at; (at = text.find(from)) != std::string::npos;)
@@ -204,7 +203,7 @@ std::string without_synonyms(std::string text) {
   return text;
 }
 
-// If two spellings of one opcode had the same modifiers, a word would have been lost.
+// If two spellings of an opcode had the same modifiers, a word would have been ignored.
 TEST(Forms, DifferentSpellingsHaveDifferentModifiers) {
   std::map<std::string, std::string> seen;
   for (const Spelling& s : enumerate_forms()) {
@@ -222,7 +221,7 @@ TEST(Forms, EveryOpcodeHasARow) {
   for (int i = 1; i < static_cast<int>(Opcode::kCount); ++i) {
     const auto opcode = static_cast<Opcode>(i);
     if (opcode == Opcode::k_istypep)
-      continue;  // of textures: whether an address is that of a reference; handles are none
+      continue;  // textures: whether the address is a reference; handles are not
     EXPECT_TRUE(with_row.contains(opcode)) << opcode_name(opcode);
   }
 }

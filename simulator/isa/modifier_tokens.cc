@@ -1,4 +1,4 @@
-// The meaning of each word of an opcode, for all rows of the table.
+// The meaning of each word of an opcode, in one place for all rows of the table.
 #include "simulator/isa/modifier_tokens.h"
 
 #include <string_view>
@@ -131,7 +131,7 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"noinc", flag(&Modifiers::no_increment)},
       {"read", flag(&Modifiers::read)},
       {"trans", flag(&Modifiers::transposed)},
-      // Words without alternatives, or whose choice the row's variant records.
+      // Words without a choice, or whose choice is the row's variant.
       {"wrap", {}},
       {"r", {}},
       {"L1", {}},
@@ -320,18 +320,18 @@ bool apply_tensor_memory_word(std::string_view w, Modifiers& m) {
   if (w == "warpx2::01_23") return m.tensor_multicast = TensorMulticast::kPairs01And23, true;
   if (w == "warpx4") return m.tensor_multicast = TensorMulticast::kAllFour, true;
   if (w == "min" || w == "max") return m.atom = w == "min" ? AtomOp::kMin : AtomOp::kMax, true;
-  // The following words, or the row's variant, contain the information.
+  // The following word or the row's variant has the information.
   if (w == "red" || w == "b8x16" || w == "ws" || w == "sp" || w == "ashift" || w == "down")
     return true;
   if (w == "b4x16_p64" || w == "b6x16_p32") return m.narrow_bits = w[1] - '0', true;
-  // One scale for 32 elements, unless another number is spelled out.
+  // One scale for 32 elements, unless another number is given.
   if (w == "block_scale" || w == "block32" || w == "scale_vec::1X" || w == "scale_vec::2X")
     return m.scale_vector = 32, true;
   if (w == "block16" || w == "scale_vec::4X") return m.scale_vector = 16, true;
   return w == "mbarrier::arrive::one" || w.starts_with("collector::");
 }
 
-// Words whose meaning depends on the opcode. True when handled.
+// Words whose meaning depends on the opcode. Returns true if the word was handled.
 bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   if (is_multiply(opcode)) {
     if (w == "lo") return m.half = Half::kLo, true;
@@ -379,15 +379,15 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma ||
       opcode == Opcode::k_wgmma_mma_async) {
     if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
-    if (w == "popc") return true;  // bits are counted after either
+    if (w == "popc") return true;  // both forms count bits
   }
   if (opcode == Opcode::k_ldmatrix || opcode == Opcode::k_stmatrix) {
     if (w == "x1" || w == "x2" || w == "x4")
       return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
-    if (w == "b8x16") return true;  // what follows says more
+    if (w == "b8x16") return true;  // the following word has the information
     if (w == "b4x16_p64" || w == "b6x16_p32") return m.narrow_bits = w[1] - '0', true;
   }
-  // Which matrix: the row's variant says so.
+  // The row's variant selects the matrix.
   if ((opcode == Opcode::k_wmma_load || opcode == Opcode::k_wmma_store) && w.size() == 1)
     return true;
   if (is_tensor_copy(opcode) && apply_tensor_word(w, m)) return true;
@@ -397,7 +397,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
     if (w == "max") return m.atom = AtomOp::kMax, true;
     if (w == "shr7") return m.component = 7, true;
     if (w == "shr15") return m.component = 15, true;
-    if (w == "po") return true;  // the row's variant says so
+    if (w == "po") return true;  // selected by the row's variant
     if (opcode == Opcode::k_vset || opcode == Opcode::k_vset2 || opcode == Opcode::k_vset4) {
       if (const Compare c = compare_from(w); c != Compare::kNone) return m.compare = c, true;
     }
@@ -405,7 +405,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   return false;
 }
 
-// Performance hints: they do not affect results, so no field stores them.
+// Performance hints: they do not change results, so no field stores them.
 bool is_hint(std::string_view w) {
   return w.starts_with("L1::") || w.starts_with("L2::") || w == "level::cache_hint";
 }
@@ -440,7 +440,7 @@ bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, WordsSoFar
   const Field& f = it->second;
   switch (f.kind) {
     case Field::Kind::kRounding: m.rounding = static_cast<Rounding>(f.value); break;
-    case Field::Kind::kSemantics:  // .mmio.relaxed: the first says more
+    case Field::Kind::kSemantics:  // .mmio.relaxed: the first word is stronger
       if (m.semantics != Semantics::kMmio) m.semantics = static_cast<Semantics>(f.value);
       break;
     case Field::Kind::kScope: m.scope = static_cast<Scope>(f.value); break;

@@ -98,7 +98,7 @@ constexpr SpecialName kSpecialNames[] = {
     {S::kCurrentGraphExec, "%current_graph_exec", Type::kU64},
 };
 
-// %envreg<n> and %pm<n>, stored once so that views of their names can be returned.
+// %envreg<n> and %pm<n>, stored once so that their names can be returned as views.
 struct NumberedNames {
   std::array<std::string, 32> envreg;
   std::array<std::string, 8> pm;

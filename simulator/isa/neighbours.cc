@@ -1,11 +1,11 @@
-// Searches for instructions that ptxas accepts for a target and the table of forms lacks. Passes
-// every spelling to ptxas that is one word away from an example of the table: a word omitted,
-// replaced by another word of the same instruction, or added.
+// Searches for instructions that ptxas accepts for a target and the table of forms lacks. Tries
+// every spelling that differs by one word from an example of the table: a word removed, exchanged
+// for another of the same instructions, or added.
 //
 //   bazel run //simulator/isa:neighbours -- PTXAS [TARGET ...]
 //
-// Prints for each target how many spellings were tried and accepted, and those that are not in the
-// table. The exit status is 1 if there are any.
+// Prints for each target the numbers of spellings tried and accepted, and the spellings that the
+// table lacks. The exit status is 1 if there are any.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace lockstep::isa {
 namespace {
 
-// Rows of older targets have been compared with ptxas before, so one example of each is sufficient.
+// Rows of older targets have already been compared with ptxas: one example of each is enough.
 constexpr int kNewFrom = 100;
 constexpr std::size_t kLinesOfAModule = 3'000;
 
@@ -53,7 +53,7 @@ struct Target {
   std::string name() const { return "sm_" + std::to_string(number) + suffix; }
 };
 
-const Target kOlder{90, 'a'};  // forms that it has, too, are not new
+const Target kOlder{90, 'a'};  // its spellings are not specific to the newer targets
 
 bool in_table(const std::string& opcode, const Target& target) {
   const auto matches = match_opcode(opcode);
@@ -62,8 +62,8 @@ bool in_table(const std::string& opcode, const Target& target) {
   });
 }
 
-// The lines of a module that ptxas refuses, and the line at which it stopped reading, or 0.
-// `crashed`: ptxas itself crashed.
+// The lines of a module that ptxas refuses, and the line at which it stopped reading, or 0. Or
+// ptxas itself crashed.
 struct Verdict {
   std::set<int> wrong;
   int stopped = 0;
@@ -103,7 +103,7 @@ std::vector<Example> accepted(const std::string& ptxas, const Target& target,
     const std::string text =
         example_module(std::span(candidates).subspan(first, count), "9.0", target.name(), &lines);
     const Verdict v = assemble(ptxas, target, text);
-    // Halves the module until the one line is left that crashes ptxas.
+    // Halves the module until it contains only the line that crashes ptxas.
     if (v.crashed && count > 1) {
       most = count / 2;
       continue;
@@ -134,13 +134,13 @@ int run(const std::string& ptxas, const std::vector<Target>& targets) {
     std::vector<Example> candidates;
     std::set<std::string> seen;
     const auto consider = [&](const Example& of, const std::vector<std::string>& words) {
-      // ptxas accepts a repeated word.
+      // ptxas accepts repeated words.
       if (std::set<std::string>(words.begin() + 1, words.end()).size() + 1 != words.size()) return;
       Example e = of;
       const std::string opcode = joined(words);
       e.text = opcode + of.text.substr(of.spelling.text.size());
       if (in_table(opcode, target)) return;
-      // Words may be in another order, too.
+      // The words may also stand in another order.
       std::vector<std::string> sorted = words;
       std::sort(sorted.begin() + 1, sorted.end());
       if (seen.insert(joined(sorted) + of.text.substr(of.spelling.text.size())).second)

@@ -1,8 +1,9 @@
-// Enumerations of PTX: types, state spaces, opcodes, special registers and modifiers.
+// The vocabulary of PTX as enumerations: types, state spaces, opcodes, special registers and
+// modifiers.
 //
-// Plain data without any standard-library type: the files of handlers, which have options of their
-// own, include it (simulator/engine/ops/alu/handler_file.h). Source: PTX ISA 9.0, chapters 5 (state
-// spaces, types), 9.7 (instructions) and 10 (special registers).
+// Plain data without any standard-library type, because the handlers' files, which are compiled
+// with their own options, include it (simulator/engine/ops/alu/handler_file.h). Source: PTX ISA
+// 9.0, chapters 5 (state spaces, types), 9.7 (instructions) and 10 (special registers).
 #pragma once
 
 #include <cstdint>
@@ -46,11 +47,12 @@ enum class Type : std::uint8_t {
   kS4,
   kU4,
   kB1,
-  // Elements of a matrix, each in a byte of its own.
+  // Elements of a matrix, each in its own byte.
   kE2M3,
   kE3M2,
   kE2M1,
-  // Recorded inputs are selected by these numbers, so new types must come last (simulator/vectors).
+  // Recorded inputs depend on these numbers, so new types must be added at the end
+  // (simulator/vectors).
   kE4M3x4,
   kE5M2x4,
   kE2M3x4,
@@ -58,8 +60,8 @@ enum class Type : std::uint8_t {
   kE2M1x4,
 };
 
-// Bytes of a value of this type in a register or in memory; predicates count 1. Types smaller than
-// a byte occur only in 32-bit words: 0.
+// The bytes of a value in a register or in memory; predicates count as 1. 0 for types smaller than
+// a byte, which occur only packed in 32-bit words.
 constexpr int size_of(Type t) {
   switch (t) {
     case Type::kPred:
@@ -115,7 +117,7 @@ constexpr int bits_of(Type t) {
   return t == Type::kB1 ? 1 : t == Type::kS4 || t == Type::kU4 ? 4 : 8 * size_of(t);
 }
 
-// Signed integers, and pairs of signed integers.
+// Signed integers, and pairs of them.
 constexpr bool is_signed(Type t) {
   return t == Type::kS4 || t == Type::kS8 || t == Type::kS16 || t == Type::kS32 ||
          t == Type::kS64 || t == Type::kS16x2;
@@ -208,19 +210,19 @@ enum class Geometry : std::uint8_t {
   kA2d,
   kCube,
   kAcube
-};  // tex, suld ..: of the image; a: layers of such
+};  // tex, suld ..: the image's geometry; a: layered
 enum class Border : std::uint8_t {
   kNone,
   kTrap,
   kClamp,
   kZero
-};  // suld, sust, sured: outside of the surface
+};  // suld, sust, sured: accesses outside of the surface
 enum class Level : std::uint8_t {
   kNone,
   kBase,
   kLevel,
   kGrad
-};                                      // tex: how the mipmap level is chosen
+};                                      // tex: the choice of the mipmap level
 enum class ImageQuery : std::uint8_t {  // txq, suq
   kNone,
   kWidth,
@@ -243,7 +245,7 @@ enum class LoadMode : std::uint8_t {
   kIm2colW,
   kIm2colW128
 };  // cp.async.bulk.tensor: the kind of coordinates
-// tcgen05.ld, st and cp: lanes by bits of a row, as the manual names it.
+// tcgen05.ld, st and cp: lanes by bits of a row, with the manual's names.
 enum class TensorShape : std::uint8_t {
   kNone,
   k32x32b,
@@ -257,7 +259,7 @@ enum class TensorShape : std::uint8_t {
   k64x128b,
   k32x128b
 };
-// tcgen05.mma: the kind of its factors.
+// tcgen05.mma: the kind of factors.
 enum class TensorKind : std::uint8_t {
   kNone,
   kF16,
@@ -268,7 +270,7 @@ enum class TensorKind : std::uint8_t {
   kMxF4,
   kMxF4NvF4
 };
-// tcgen05.cp: which of the four lane quarters get a copy of the data.
+// tcgen05.cp: the quarters of the lanes that receive a copy of the data.
 enum class TensorMulticast : std::uint8_t { kNone, kPairs02And13, kPairs01And23, kAllFour };
 enum class TestpOp : std::uint8_t {
   kNone,
@@ -280,19 +282,20 @@ enum class TestpOp : std::uint8_t {
   kSubnormal
 };
 
-// D = A * B + C: A has m rows and k columns, B k rows and n columns. m8n8 of ldmatrix sets only m
-// and n.
+// The shape of D = A * B + C: A has m rows and k columns, B has k rows and n columns. ldmatrix's
+// m8n8 has only m and n.
 struct Shape {
   std::uint16_t m = 0, n = 0, k = 0;
   bool operator==(const Shape&) const = default;
 };
 
-// All modifiers that an instruction can have. Absent ones are kNone, false or 0.
+// Every modifier of an instruction. Absent ones are kNone, false or 0.
 struct Modifiers {
   Type type = Type::kNone;         // the (destination) type
   Type source_type = Type::kNone;  // second type: cvt, set, mul.wide's operands are `type`
   Type third_type = Type::kNone;
-  // mma: of the accumulator; the first three are those of the result and of the factors.
+  // mma: the type of the accumulator. The first three types are those of the result and the
+  // factors.
   Type fourth_type = Type::kNone;
   Space space = Space::kNone;         // ld, st, atom, red, cvta, isspacep ...
   Space source_space = Space::kNone;  // cp.async, mapa: second space
@@ -319,21 +322,20 @@ struct Modifiers {
   TensorKind tensor_kind = TensorKind::kNone;
   TensorMulticast tensor_multicast = TensorMulticast::kNone;
   std::uint8_t cta_group = 0;     // tcgen05, cp.async.bulk.tensor: cooperating blocks, 1 or 2
-  std::uint8_t scale_vector = 0;  // tcgen05.mma, mma: elements with one scale; 0: no scales
-  // tcgen05.cp, ldmatrix: bits of a packed element that is expanded to a byte; 0: none.
+  std::uint8_t scale_vector = 0;  // tcgen05.mma, mma: elements that share a scale; 0: no scales
+  // tcgen05.cp, ldmatrix: bits of an element that is extended to a byte; 0: not extended.
   std::uint8_t narrow_bits = 0;
-  bool fine_scales = false;     // mma: scales are of type ue4m3, not ue8m0
-  std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
-  std::uint8_t component =
-      0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: the number of bits by which the sum is shifted
-  std::uint8_t vector = 1;   // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
-  std::uint8_t variant = 0;  // distinguishes sub-forms that agree in all other fields; see forms.h
+  bool fine_scales = false;     // mma: scales are of ue4m3, not of ue8m0
+  std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: dimensions of the tensor
+  std::uint8_t component = 0;   // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: the shift of the sum in bits
+  std::uint8_t vector = 1;      // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
+  std::uint8_t variant = 0;     // distinguishes forms that agree in all other fields; see forms.h
   bool ftz = false;
   bool sat = false;
   bool relu = false;
   bool nan = false;          // .NaN of min, max
   bool xorsign_abs = false;  // .xorsign.abs of two-input min, max
-  bool abs = false;          // .abs alone: of three-input min and max, and of redux
+  bool abs = false;          // .abs by itself: three-input min, max, and redux
   bool approx = false;
   bool full = false;          // div.full
   bool carry_out = false;     // .cc
@@ -357,7 +359,7 @@ struct Modifiers {
   bool transposed = false;    // ldmatrix, stmatrix, movmatrix
   bool packed = false;        // tcgen05.ld.pack::16b, tcgen05.st.unpack::16b
   bool a_by_columns =
-      false;  // mma, wmma: the layout of A; wmma.load and wmma.store: of the only matrix
+      false;  // mma, wmma: the layout of A; wmma.load and wmma.store: of their matrix
   bool b_by_columns = false;
 };
 
@@ -366,24 +368,24 @@ constexpr bool is_cube(Geometry g) { return g == Geometry::kCube || g == Geometr
 constexpr bool is_layered(Geometry g) {
   return g == Geometry::kA1d || g == Geometry::kA2d || g == Geometry::kAcube;
 }
-// Coordinates: those of a cube map are a direction.
+// The number of coordinates; a cube map's coordinates are a direction.
 constexpr int dimensions_of(Geometry g) {
   return g == Geometry::k3d || is_cube(g) ? 3 : g == Geometry::k2d || g == Geometry::kA2d ? 2 : 1;
 }
-// Registers in the coordinate vector of a copy through a tensor map, and in the additional vector
-// for im2col.
+// The number of registers in the vector of coordinates of a copy through a tensor map, and in its
+// vector of offsets for im2col.
 constexpr int tensor_coordinates_of(const Modifiers& m) {
   return m.load_mode == LoadMode::kFourRows ? 5 : m.dimensions;
 }
 constexpr int im2col_values_of(const Modifiers& m) {
   return m.load_mode == LoadMode::kIm2col ? m.dimensions - 2 : 2;
 }
-// Registers in the vector of coordinates, the layer first. With three dimensions, or two and a
-// layer, there are four, and the last is ignored. A layered cube map uses all four.
+// The number of registers in the vector of coordinates, layer first. With three dimensions, or two
+// and a layer, there are four, and the last is ignored. A layered cube map uses all four.
 constexpr int coordinates_of(Geometry g) {
   return g == Geometry::k1d ? 1 : dimensions_of(g) == 3 || g == Geometry::kA2d ? 4 : 2;
 }
-// Registers in each gradient of tex.grad.
+// The number of registers in each gradient of tex.grad.
 constexpr int gradients_of(Geometry g) { return dimensions_of(g) == 3 ? 4 : dimensions_of(g); }
 
 enum class Opcode : std::uint16_t {
@@ -456,7 +458,7 @@ enum class SpecialRegister : std::uint8_t {
   kCount
 };
 
-// Whether the register contains an address of the system's shared memory.
+// Whether the register is an offset of the system's shared memory.
 constexpr bool is_reserved_shared(SpecialRegister r) {
   return r >= SpecialRegister::kReservedSmemOffset && r <= SpecialRegister::kReservedSmemCap;
 }

@@ -1,5 +1,5 @@
-// The selector of a video instruction's operand: the bytes or half-words of a register that are
-// read or written: ".b2", ".h10", ".b7654" (PTX ISA 9.0, 9.7.18 and 9.7.19).
+// Selectors of a video instruction's operands: the bytes or half-words that it reads or writes,
+// such as ".b2", ".h10", ".b7654" (PTX ISA 9.0, 9.7.18 and 9.7.19).
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 namespace lockstep::isa {
 
 struct Selector {
-  std::uint8_t count = 0;                // digits; 0: there is none
+  std::uint8_t count = 0;                // digits; 0: no selector
   bool halves = false;                   // .h, else .b
   std::uint8_t digit[4] = {0, 0, 0, 0};  // from the right: digit[0] is lane 0's
 
   bool operator==(const Selector&) const = default;
 };
 
-// The kind of selector that an operand of a form may have.
+// The selectors that an operand of a form may have.
 enum class Selects : std::uint8_t {
   kNothing,
   kPart,   // a byte or a half: .b0 to .b3, .h0, .h1
@@ -24,7 +24,7 @@ enum class Selects : std::uint8_t {
   kLanes,  // SIMD sources: one digit a lane, over the lanes of both sources
 };
 
-// Parses "b0" or "h32", without the dot. Returns false if it is not a selector.
+// Parses "b0" or "h32", without the dot. False if `text` is no selector.
 inline bool selector_from(std::string_view text, Selector& s) {
   if (text.size() < 2 || text.size() > 5 || (text[0] != 'b' && text[0] != 'h')) return false;
   s = {};
@@ -42,8 +42,7 @@ inline std::string text_of(const Selector& s) {
   return text;
 }
 
-// Whether the selector is allowed there. `lanes`: 2 or 4 for a SIMD instruction, 1 for a scalar
-// one.
+// Whether the selector is allowed. `lanes`: 2 or 4 for a SIMD instruction, 1 for a scalar one.
 inline bool fits(const Selector& s, Selects what, int lanes) {
   const auto each_below = [&](int end) {
     for (int i = 0; i < s.count; ++i) {

@@ -17,13 +17,14 @@ Element quad_element(const Fragment& f, int lane, int n) {
     if (f.type == Type::kF16) return {8 * group + in_quad + upper, n};
     return {8 * group + (lane & 1) + (n & 2) + upper, (n & 4) + (lane & 2) + (n & 1)};
   }
-  // A lane has one row of A or one column of B; with the other layout, it has parts of several.
+  // A lane holds one row of A or one column of B; with the other layout, one element of several
+  // rows or columns.
   const bool along_k = (f.which == Which::kA) != f.by_columns;
   const int across = 8 * group + (along_k ? in_quad + upper : n + upper), k = along_k ? n : in_quad;
   return f.which == Which::kA ? Element{across, k} : Element{k, across};
 }
 
-// For mma, where A has 8 or 16 rows, and B and C have 8 columns.
+// mma with 8 or 16 rows and with 8 columns of B and C.
 Element mma_element(Which which, int rows, int per, int lane, int n) {
   const int group = lane >> 2, in_group = lane & 3, r = n / per, sub = n % per;
   switch (which) {
@@ -36,8 +37,8 @@ Element mma_element(Which which, int rows, int per, int lane, int n) {
   return {group + 8 * (r % halves), 4 * per * (r / halves) + per * in_group + sub};
 }
 
-// wmma is mma on blocks of 16 rows and 8 columns. With 8 rows and 32 columns everything is
-// transposed.
+// wmma consists of mma on blocks of 16 rows and 8 columns. With 8 rows and 32 columns, everything
+// is transposed.
 Element wmma_element(Fragment f, int lane, int n) {
   if (f.shape.m == 8 && f.shape.n == 32) {
     std::swap(f.shape.m, f.shape.n);
@@ -78,7 +79,7 @@ int Fragment::columns() const {
 
 int Fragment::registers() const {
   if (family == Family::kWmma && type == Type::kF16 && which != Which::kC)
-    return 8;  // whatever the shape
+    return 8;  // for every shape
   return rows() * columns() / (kLanes * elements_a_register());
 }
 
@@ -103,9 +104,9 @@ int Sparsity::group() const {
 
 Sparsity::Place Sparsity::place(int row, int group, int selector) const {
   const int quad = 4 * (row & 7), half = row >> 3;
-  const int lanes = groups() / 4;  // of every four lanes: those that have metadata
-  // With elements of 16 bits and more, a lane has four groups of two rows, eight apart. With
-  // smaller ones, eight groups of one row.
+  const int lanes = groups() / 4;  // of each quad, those with metadata
+  // Elements of 16 bits and more: a lane has four groups of two rows that are eight apart. Smaller
+  // elements: eight groups of one row.
   if (lanes == 1) return {quad + selector, 16 * half + 4 * group};
   if (isa::bits_of(type) >= 16)
     return {quad + lanes * selector + group / 4, 16 * half + 4 * (group % 4)};

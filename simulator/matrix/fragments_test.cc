@@ -1,5 +1,5 @@
-// Every element of a matrix must be in its fragment, and all equally often.
-// //simulator/vectors:matrix_replay_test compares the positions with hardware.
+// Every element of a matrix occurs in its fragment, all equally often.
+// simulator/vectors:matrix_replay_test compares the positions with silicon.
 #include "simulator/matrix/fragments.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace fragments_test {
 
 using isa::Type;
 
-// How often each element is held; all must be the same.
+// How often each element occurs; the number must be the same for all.
 int copies(const Fragment& f) {
   std::map<std::pair<int, int>, int> held;
   for (int lane = 0; lane < 32; ++lane) {
@@ -61,7 +61,7 @@ TEST(Fragments, AQuarterOfAWarpHasAMultiplicationOfItsOwn) {
 TEST(Fragments, WmmaHoldsSomeElementsTwice) {
   for (const isa::Shape& shape :
        {isa::Shape{16, 16, 16}, isa::Shape{8, 32, 16}, isa::Shape{32, 8, 16}}) {
-    // Eight registers whatever the shape.
+    // Eight registers for every shape.
     EXPECT_EQ(copies({Family::kWmma, Which::kA, Type::kF16, shape}), 8 * 64 / (shape.m * 16));
     EXPECT_EQ(copies({Family::kWmma, Which::kB, Type::kF16, shape}), 8 * 64 / (shape.n * 16));
     for (const Type type : {Type::kBF16, Type::kU8}) {
@@ -113,7 +113,7 @@ TEST(Sparsity, FourBitsNameTwoColumns) {
   EXPECT_EQ(halves.column(0xd, 1), 3);
   EXPECT_EQ(words.column(0x4, 0), 0);
   EXPECT_EQ(words.column(0xe, 0), 1);
-  // Pairs of four bits go together.
+  // 4-bit elements are selected in pairs.
   EXPECT_EQ(nibbles.column(0x8, 1), 1);
   EXPECT_EQ(nibbles.column(0x8, 2), 4);
   EXPECT_EQ(nibbles.column(0x8, 3), 5);

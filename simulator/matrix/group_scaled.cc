@@ -11,10 +11,10 @@ namespace {
 
 constexpr int kFractionBits = 35, kZeroExponent = -139;
 constexpr int kSparseStored = 64, kGroup = 16, kMostGroups = 6;
-// A scale's significand counts eighths, and a factor halves, so a term counts 2^-8.
+// A scale's significand is in eighths and a factor in halves, so a term is in units of 2^-8.
 constexpr int kTermBits = 8;
 
-// A scale, or an accumulator of f32: significand * 2^exponent.
+// A scale or an f32 accumulator, decoded: significand * 2^exponent.
 struct Taken {
   std::int64_t significand = 0;
   int exponent = 0;
@@ -43,8 +43,8 @@ int doubled(std::uint64_t bits) {
   return (bits & 8) != 0 ? -v : v;
 }
 
-// significand * 2^-fraction_bits, `below` under the largest exponent, truncated, in units of the
-// last bit that is kept.
+// significand * 2^-fraction_bits, with an exponent `below` under the largest, in units of the last
+// retained bit.
 std::int64_t cut(std::int64_t significand, int below, int fraction_bits) {
   const int up = kFractionBits - fraction_bits - below;
   const std::int64_t magnitude = significand < 0 ? -significand : significand;

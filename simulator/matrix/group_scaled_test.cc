@@ -1,4 +1,4 @@
-// Products of four-bit factors with scales, against the rules of group_scaled.h on doubles, which
+// Compares products of scaled four-bit factors with the rules of group_scaled.h in doubles, which
 // hold every term exactly.
 #include "simulator/matrix/group_scaled.h"
 
@@ -18,7 +18,7 @@ struct Number {
   int exponent;
 };
 
-// Of ue8m0 or ue4m3, in [1, 2) but for subnormal numbers.
+// A ue8m0 or ue4m3 scale; its significand is in [1, 2) unless it is subnormal.
 Number scale(std::uint8_t bits, bool ue4m3) {
   if (!ue4m3) return {1, bits - 127};
   const int field = (bits & 0x7f) >> 3;
@@ -77,7 +77,7 @@ TEST(GroupScaled, FollowsTheRules) {
       if (random() % 8 == 0) a[e] = random() & 8;
       if (round % 5 == 0 && e / 16 == static_cast<std::size_t>(round / 5) % (k / 16)) b[e] = 0;
     }
-    // Of every size, or all near one another.
+    // Scales of every size, or all of a similar size.
     for (auto* s : {&x, &y}) {
       for (auto& v : *s) {
         v = static_cast<std::uint8_t>(ue4m3            ? random() % 255
@@ -123,7 +123,7 @@ TEST(GroupScaled, ASparseMatrixTakesTheColumnsThatItNames) {
   const std::uint64_t c = 0;
   std::uint64_t d = 0;
   multiply_group_scaled({1, 1, 128}, a.data(), b.data(), &c, columns.data(), {x, x, 2, false}, &d);
-  // 16 of 2 and 16 of 1 in each half; those of the second four times.
+  // Each half has 16 products of 2 and 16 of 1; those of the second half count four times.
   EXPECT_EQ(std::bit_cast<float>(static_cast<std::uint32_t>(d)), 48.0f + 4 * 48.0f);
 }
 

@@ -1,4 +1,4 @@
-// Sums of a matrix unit, rounded to f32.
+// Rounds the sums of a matrix unit to f32.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace lockstep::matrix {
 
-inline constexpr std::uint32_t kNaN32 = 0x7fffffff;  // every NaN of a result
+inline constexpr std::uint32_t kNaN32 = 0x7fffffff;  // all NaN results have this value
 
 // sum * 2^scale, truncated to `fraction_bits` fraction bits.
 inline std::uint32_t to_f32(std::int64_t sum, int scale, int fraction_bits) {
@@ -18,15 +18,15 @@ inline std::uint32_t to_f32(std::int64_t sum, int scale, int fraction_bits) {
   const int length = std::bit_width(magnitude);
   const int exponent = scale + length - 1;
   if (exponent > 127) return sign | 0x7f800000u;
-  // The bits below the last one that is kept. For normal results it depends on their leading bit,
-  // for subnormal ones on the least exponent.
+  // The number of bits to drop. For normal results it depends on the leading bit, for subnormal
+  // ones on the smallest exponent.
   const int drop = std::max(exponent, -126) - fraction_bits - scale;
   if (drop >= 64) return 0;
   if (drop > 0) {
     magnitude = magnitude >> drop << drop;
     if (magnitude == 0) return 0;
   }
-  // The value is exact in 24 bits now.
+  // The value now fits 24 bits.
   const int shift = std::max(exponent, -126) - 23 - scale;
   const std::uint64_t significand = shift > 0 ? magnitude >> shift : magnitude << -shift;
   return sign | (exponent < -126 ? static_cast<std::uint32_t>(significand)

@@ -23,7 +23,7 @@ int TensorTransfer::columns() const {
 }
 
 TensorPlace TensorTransfer::place(int lane, int reg, int part) const {
-  TensorPlace p;  // in columns of 32 bits, as if nothing were packed
+  TensorPlace p;  // in columns of 32 bits, without packing
   int apart = 0;
   switch (shape) {
     case TensorShape::k16x64b: p = {lane / 4 + 8 * (lane & 1), 2 * reg + (lane >> 1 & 1)}; break;

@@ -16,8 +16,7 @@ namespace {
 
 using isa::Type;
 
-// A decomposed floating-point value: value = significand * 2^(exponent - fraction bits of its
-// type).
+// A decoded floating-point value: significand * 2^(exponent - fraction bits of its type).
 struct Parts {
   std::int32_t significand = 0;  // signed
   std::int32_t exponent = 0;
@@ -27,7 +26,7 @@ struct Parts {
 struct Format {
   int fraction_bits, exponent_bits;
   bool has_infinity;
-  int unused_bits = 0;  // the low bits of the register, which are ignored
+  int unused_bits = 0;  // low bits of the register that are ignored
   bool has_nan = true;
 };
 
@@ -68,7 +67,7 @@ inline Parts take_apart(std::uint64_t bits, const Format& f) {
   return p;
 }
 
-// An 8-bit number in the format of f16, which can represent all of them.
+// Converts an 8-bit number to f16, which represents all of them.
 Parts widened(std::uint64_t bits, const Format& f) {
   Parts p = take_apart(bits, f);
   if (p.kind != Parts::Class::kFinite || p.significand == 0) return p;
@@ -79,7 +78,7 @@ Parts widened(std::uint64_t bits, const Format& f) {
 
 constexpr std::uint16_t kNaN16 = 0x7fff;
 
-// sum * 2^scale to the nearest, ties to even.
+// sum * 2^scale, rounded to nearest, ties to even.
 std::uint16_t to_f16(std::int64_t sum, int scale) {
   if (sum == 0) return 0;
   const std::uint16_t sign = sum < 0 ? 0x8000 : 0;
@@ -100,14 +99,14 @@ std::uint16_t to_f16(std::int64_t sum, int scale) {
     if (rest > half || (rest == half && (significand & 1) != 0)) ++significand;
   }
   if (significand == 0) return 0;
-  // A carry out of the fraction goes on into the exponent.
+  // A carry out of the fraction increments the exponent.
   const std::uint64_t bits = exponent < -14
                                  ? significand
                                  : (static_cast<std::uint64_t>(exponent + 14) << 10) + significand;
   return static_cast<std::uint16_t>(bits >= 0x7c00 ? sign | 0x7c00 : sign | bits);
 }
 
-// Decomposed factors, in the order in which they are summed.
+// Decoded factors, in the order of the sum.
 struct Factors {
   const std::int32_t *significands, *exponents;
   const Parts::Class* kinds;
@@ -141,13 +140,13 @@ class FactorArrays {
   std::vector<Parts::Class> kinds_;
 };
 
-// The computation of one element of D.
+// Computes one element of D.
 class Sum {
  public:
   Sum(const Unit& unit, Type result) : unit_(unit), result_(result), format_(format_of(result)) {}
 
-  // accumulator + the products of `count` pairs of factors, as bits of the result's type.
-  // fraction_bits: of a product. finite: whether all factors are finite.
+  // The accumulator plus the products of `count` pairs of factors, as bits of the result's type.
+  // fraction_bits: of a product. finite: all factors are finite.
   std::uint32_t chunk(std::uint64_t accumulator, const Factors& as, const Factors& bs, int count,
                       int fraction_bits, bool finite) const {
     const Parts c = take_apart(accumulator, format_);
@@ -169,13 +168,13 @@ class Sum {
   }
 
  private:
-  // The sum of the products, each truncated, in units of the last bit that is kept. `largest`: the
-  // largest exponent of any term; initially that of the accumulator.
+  // The sum of the products, each truncated, in units of the last retained bit. `largest`: on entry
+  // the accumulator's exponent, on return the largest exponent of any term.
   std::int64_t products_one_by_one(const Factors& as, const Factors& bs, int count,
                                    int fraction_bits, int& largest) const {
     std::int32_t product[kMaxK], exponent[kMaxK];
     for (int k = 0; k < count; ++k) {
-      product[k] = as.significands[k] * bs.significands[k];  // of 22 bits at most
+      product[k] = as.significands[k] * bs.significands[k];  // at most 22 bits
       exponent[k] = product[k] == 0 ? unit_.zero_exponent : as.exponents[k] + bs.exponents[k];
       largest = std::max(largest, exponent[k]);
     }
@@ -184,9 +183,9 @@ class Sum {
     return sum;
   }
 
-  // As above, for kEights * 8 products, eight at a time. A product has fraction_bits + 2 bits.
-  // Shifted to the last bit that is kept it has unit_.fraction_bits + 2, at most 27, so 32 bits can
-  // hold the sum of four products.
+  // The same for kEights * 8 products, eight at a time. A product has fraction_bits + 2 bits.
+  // Shifted up to the last retained bit it has unit_.fraction_bits + 2 bits, at most 27, so the sum
+  // of four fits 32 bits.
   template <int kEights>
   std::int64_t products(const Factors& as, const Factors& bs, int fraction_bits,
                         int& largest) const {
@@ -211,7 +210,7 @@ class Sum {
     __m256i total = _mm256_setzero_si256();
     for (int i = 0; i < kEights; ++i) {
       const __m256i magnitude = _mm256_sll_epi32(_mm256_abs_epi32(product[i]), up);
-      // A shift by more than 31 bits yields zero.
+      // A shift by more than 31 leaves nothing.
       const __m256i kept = _mm256_srlv_epi32(magnitude, _mm256_sub_epi32(highest, exponent[i]));
       total = _mm256_add_epi32(total, _mm256_sign_epi32(kept, product[i]));
     }
@@ -223,8 +222,8 @@ class Sum {
     return _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
   }
 
-  // A term with `fraction_bits`, `below` under the largest exponent, truncated, in units of the
-  // last bit that is kept.
+  // Truncates a term with `fraction_bits` fraction bits, whose exponent is `below` under the
+  // largest. In units of the last retained bit.
   std::int64_t cut(std::int64_t significand, int below, int fraction_bits) const {
     const int drop = below + fraction_bits - unit_.fraction_bits;
     const std::int64_t magnitude = significand < 0 ? -significand : significand;
@@ -268,7 +267,7 @@ std::int64_t integer_of(std::uint64_t bits, Type t) {
   }
 }
 
-// D of integers: exact, whatever the order.
+// D for integers: exact, so the order does not matter.
 void multiply_integers(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
                        const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
   const int n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
@@ -282,7 +281,7 @@ void multiply_integers(const Operation& o, const std::uint64_t* a, const std::ui
     const std::int32_t* row = as.data() + i * stored;
     for (int j = 0; j < n; ++j) {
       const std::int32_t* column = bs.data() + j * k;
-      std::int32_t products = 0;  // of at most 128 * 255 * 255 in magnitude
+      std::int32_t products = 0;  // at most 128 * 255 * 255 in magnitude
       if (o.sparse) {
         for (int at = 0; at < stored; ++at) products += row[at] * column[columns[i * stored + at]];
       } else if (o.a == Type::kB1 && o.bits == isa::BoolOp::kXor) {
@@ -306,7 +305,7 @@ int rounding_mode(isa::Rounding r) {
   }
 }
 
-// A NaN operand is returned with its quiet bit set; of several, that of B, then of C, then of A.
+// A NaN operand is returned with its quiet bit set. Of several, B takes precedence, then C, then A.
 double fused(std::uint64_t a, std::uint64_t b, double c) {
   constexpr std::uint64_t kQuiet = std::uint64_t{1} << 51;
   for (const std::uint64_t v : {b, std::bit_cast<std::uint64_t>(c), a}) {
@@ -340,7 +339,7 @@ Unit unit_of(int compute_capability, isa::Type factor, isa::Type result) {
 
 namespace {
 
-// Of f16 or f32.
+// An f16 or f32 as an f32.
 float f32_of(std::uint64_t bits, Type type) {
   if (type == Type::kF32) {
     const auto v = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
@@ -359,7 +358,7 @@ float f32_of(std::uint64_t bits, Type type) {
 
 std::uint32_t f32_bits(float v) { return std::isnan(v) ? kNaN32 : std::bit_cast<std::uint32_t>(v); }
 
-// To the nearest, ties to even; a zero keeps its sign.
+// Rounds to nearest, ties to even. A zero keeps its sign.
 std::uint16_t f16_bits(float v) {
   if (std::isnan(v)) return kNaN16;
   const auto bits = std::bit_cast<std::uint32_t>(v);
@@ -373,8 +372,8 @@ bool is_quad(const Operation& o) {
   return o.a == Type::kF16 && o.shape.m == 8 && o.shape.n == 8 && o.shape.k == 4;
 }
 
-// Since Ampere, mma.m8n8k4 of f16 is not executed by a matrix unit: ptxas compiles it to fused
-// multiply-adds in f32. To f16, two pairs are added to C; to f32, C is added to all four.
+// mma.m8n8k4 of f16 since Ampere does not use a matrix unit: ptxas compiles it to fused multiply-
+// adds in f32. For an f16 result, two pairs are added to C; for f32, C is added to all four.
 std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
                            std::uint64_t c) {
   const float addend = f32_of(c, o.c);
@@ -385,18 +384,18 @@ std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std
   return f32_bits(fused(3, fused(2, fused(1, fused(0, 0)))) + addend);
 }
 
-// D as a matrix unit computes it.
+// Computes D with a matrix unit.
 void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
                      const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
   const int n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
-  // fp8 by a warp on Hopper, and on devices with tensor memory: two steps of the f16 unit, first
-  // with the products whose k mod 4 is 0 or 1, then with the others. C is added to the result.
+  // A warp's fp8 on Hopper, and on devices with tensor memory, uses two steps of the f16 unit:
+  // first the products with k mod 4 equal to 0 or 1, then the others. C is added to the result.
   const bool through_f16 = isa::bits_of(o.a) == 8 && !o.warpgroup && o.compute_capability >= 90 &&
                            o.compute_capability < 120;
-  // If C and D have different types, the unit computes in f32: C is converted before, or the result
+  // If C and D have different types, the unit works in f32: C is converted before, or the result
   // after.
   const Type type = o.c == o.d ? o.d : Type::kF32;
-  // mma.m8n8k4 on Turing computes as on Volta.
+  // mma.m8n8k4 on Turing behaves as on Volta.
   const int generation = is_quad(o) ? 70 : o.compute_capability;
   const Unit unit = unit_of(generation, through_f16 ? Type::kF16 : o.a, type);
   const Sum sum(unit, type);
@@ -420,14 +419,13 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
   std::vector<bool> finite_columns(static_cast<std::size_t>(n));
   for (int at = 0; at < n * k; ++at) bs.set(at, scaled_part(b[at], of_b, o.column_scales, at / k));
   for (int j = 0; j < n; ++j) finite_columns[static_cast<std::size_t>(j)] = bs.all_finite(j * k, k);
-  // A's elements in the order in which they are summed, and for each the row of B that it is
-  // multiplied with.
+  // The elements of A in the order of the sum, each with its row of B.
   int order[kMaxK];
   for (int at = 0; at < stored; ++at) order[at] = at;
   if (through_f16)
     std::stable_partition(order, order + stored, [](int at) { return (at & 2) == 0; });
   const bool in_order = !o.sparse && !through_f16;
-  const int step = through_f16 ? stored / 2 : stored;  // chunks do not go beyond
+  const int step = through_f16 ? stored / 2 : stored;  // chunks do not extend beyond a step
 
   FactorArrays row(static_cast<std::size_t>(stored)), chosen(static_cast<std::size_t>(stored));
   for (int i = 0; i < o.shape.m; ++i) {

@@ -3,13 +3,13 @@
 // An element of D of a floating-point type other than f64 is a truncated sum of exact products:
 //   1. The k products are divided into chunks, in order of k. The accumulator is passed from one
 //      chunk to the next, rounded to the type of D each time.
-//   2. A product is exact and not normalised: a significand in [1, 4) for normal factors, with the
-//      sum of the exponents. Subnormal factors have the least exponent. The accumulator is one more
-//      term.
+//   2. A product is exact and not normalised: its significand is in [1, 4) for normal factors, its
+//      exponent is the sum of the factors' exponents. Subnormal factors are used, with the smallest
+//      exponent. The accumulator is one more term.
 //   3. Every term is truncated, in magnitude, to `fraction_bits` below the largest exponent of all
-//      terms; a term of zero has the exponent `zero_exponent`. Their sum is exact.
-//   4. It is rounded to f32 toward zero, to f16 to the nearest, ties to even. Zero is +0; every NaN
-//      is the one with all bits below the sign set.
+//      terms. A zero term has the exponent `zero_exponent`. The truncated terms are summed exactly.
+//   4. The sum is rounded to f32 toward zero, or to f16 to nearest, ties to even. Zero is +0; a NaN
+//      has all bits below the sign set.
 // f64 is a chain of fused multiply-adds in order of k. Integers are exact; a result that does not
 // fit wraps or saturates.
 //
@@ -23,11 +23,11 @@
 
 namespace lockstep::matrix {
 
-// The parameters of one generation of units, for one type of factor.
+// The parameters of one generation of units for one type of factor.
 struct Unit {
-  int fraction_bits = 0;          // kept below the largest exponent of the terms
-  int products = 0;               // in a chunk
-  int zero_exponent = 0;          // of a term that is zero
+  int fraction_bits = 0;          // retained bits below the largest exponent
+  int products = 0;               // in each chunk
+  int zero_exponent = 0;          // of a zero term
   int result_fraction_bits = 23;  // of f32 results
 };
 
@@ -37,25 +37,25 @@ Unit unit_of(int compute_capability, isa::Type factor, isa::Type result);
 
 inline constexpr int kMaxM = 64, kMaxN = 256, kMaxK = 256;
 
-// One multiplication. An element is its bits, zero-extended.
+// One multiplication. Elements are given as their bits, zero-extended.
 struct Operation {
   isa::Type d = isa::Type::kNone, a = isa::Type::kNone, b = isa::Type::kNone, c = isa::Type::kNone;
   isa::Shape shape;
-  isa::BoolOp bits = isa::BoolOp::kNone;          // of kB1
-  isa::Rounding rounding = isa::Rounding::kNone;  // of kF64
-  bool saturates = false;                         // of integers
-  int products = 0;  // in a step: fewer than the unit takes at once; 0: as many as the unit takes
-  bool warpgroup = false;  // wgmma and tcgen05.mma, which have separate units for fp8
-  bool sparse = false;     // A has half of its columns, and `columns` lists them
+  isa::BoolOp bits = isa::BoolOp::kNone;          // for kB1
+  isa::Rounding rounding = isa::Rounding::kNone;  // for kF64
+  bool saturates = false;                         // for integers
+  int products = 0;        // products a step, if fewer than the unit's chunk; 0: the unit's chunk
+  bool warpgroup = false;  // wgmma and tcgen05.mma, which have their own units for fp8
+  bool sparse = false;     // A has half of its columns; `columns` selects them
   int compute_capability = 90;
-  // Powers of two that scale a row of A and a column of B: they are added to the exponents of the
-  // elements. kNotANumber: all elements are NaN. nullptr: no scales.
+  // The scales of A's rows and B's columns as powers of two, which are added to the exponents of
+  // their elements. kNotANumber makes the elements NaN. nullptr: no scales.
   const std::int16_t *row_scales = nullptr, *column_scales = nullptr;
   static constexpr std::int16_t kNotANumber = 0x7fff;
 };
 
 // a: m rows of k elements (k / 2 if sparse). b: n columns of k elements. c, d: m rows of n
-// elements. columns, if sparse: the column of each of A's elements in the whole matrix.
+// elements. columns, if sparse: for each element of A, its column in the whole matrix.
 void multiply(const Operation& operation, const std::uint64_t* a, const std::uint64_t* b,
               const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d);
 

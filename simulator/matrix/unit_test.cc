@@ -1,6 +1,5 @@
-// The differences between generations of matrix units, on inputs whose sums can be followed by
-// hand. Numbers in bulk are held against silicon by
-// //simulator/vectors:matrix_replay_test.
+// The differences between generations of matrix units, on inputs whose sums can be computed by
+// hand. //simulator/vectors:matrix_replay_test compares many more inputs with silicon.
 #include "simulator/matrix/unit.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ std::uint64_t half(double v) {
 }
 std::uint64_t single(float v) { return std::bit_cast<std::uint32_t>(v); }
 
-// One element of D: a row of A times a column of B, of f16, plus c in f32. Missing factors are
+// One element of D: a row of A times a column of B, both f16, plus c in f32. Missing factors are
 // zero.
 float dot(int compute_capability, const std::vector<double>& a, const std::vector<double>& b,
           float c = 0) {
@@ -42,8 +41,8 @@ float dot(int compute_capability, const std::vector<double>& a, const std::vecto
   return std::bit_cast<float>(static_cast<std::uint32_t>(d));
 }
 
-// The value of finite bits, and the exponent of its term: that of its leading bit or, for a
-// subnormal number, the least exponent.
+// The value of finite bits and the exponent of its term: that of the leading bit, for a subnormal
+// number the smallest.
 struct Number {
   double value;
   int exponent;
@@ -60,10 +59,10 @@ Number number(std::uint64_t bits, int fraction_bits, int exponent_bits) {
 
 struct Format {
   Type type;
-  int fraction_bits, exponent_bits, shift;  // tf32 stands in the upper bits of its register
+  int fraction_bits, exponent_bits, shift;  // tf32 occupies the upper bits of its register
 };
 
-// The rules of unit.h in doubles, which represent every term exactly: one element of D of f32.
+// One f32 element of D by the rules of unit.h, in doubles, which hold every term exactly.
 float by_the_rules(const Unit& u, const Format& f, const std::vector<std::uint64_t>& a,
                    const std::vector<std::uint64_t>& b, float c) {
   for (std::size_t from = 0; from < a.size(); from += static_cast<std::size_t>(u.products)) {
@@ -88,8 +87,8 @@ float by_the_rules(const Unit& u, const Format& f, const std::vector<std::uint64
     const double exact = std::ldexp(sum, largest - u.fraction_bits);
     const int last = std::max(std::ilogb(exact), -126) - u.result_fraction_bits;
     c = static_cast<float>(std::ldexp(std::trunc(std::ldexp(exact, -last)), last));
-    if (c == 0) c = 0;         // never below zero
-    if (std::isinf(c)) break;  // and stays so
+    if (c == 0) c = 0;         // never -0
+    if (std::isinf(c)) break;  // an infinity remains
   }
   return c;
 }
@@ -109,9 +108,9 @@ TEST(MatrixUnit, EveryGenerationFollowsTheRules) {
       const std::uint16_t depth = byte ? 32 : f.type == Type::kTF32 ? 8 : 16;
       Operation o{Type::kF32, f.type, f.type, Type::kF32, {1, 1, depth}};
       o.compute_capability = compute_capability;
-      o.warpgroup = byte;  // what a warp does on Hopper is no unit's
+      o.warpgroup = byte;  // on Hopper, a warp's product uses no unit of its own
       for (int round = 0; round < 3000; ++round) {
-        // Either all exponents below that of infinity, or a few around one; sometimes zero.
+        // All exponents below that of infinity, or a few around one; sometimes zero.
         const auto draw = [&]() -> std::uint64_t {
           const std::uint64_t top = (1ull << f.exponent_bits) - 1, bits = random();
           const std::uint64_t exponent = round % 2 == 0 ? bits % top : top / 2 + bits % 5 - 2;
@@ -141,8 +140,8 @@ TEST(MatrixUnit, EveryGenerationFollowsTheRules) {
   EXPECT_EQ(compared, 3000 * (3 * 3 + 3 * 5));
 }
 
-// On Turing it computes as on Volta: 23 bits are kept. Since Ampere it is fused multiply-adds, each
-// rounded to nearest.
+// Turing behaves like Volta and keeps 23 bits. Since Ampere the instruction is fused multiply-adds,
+// each rounded to nearest.
 TEST(MatrixUnit, AQuarterWarpsMultiplication) {
   Operation o{Type::kF32, Type::kF16, Type::kF16, Type::kF32, {8, 8, 4}};
   const auto first = [&](int compute_capability, double tiny, float c) {
@@ -160,7 +159,7 @@ TEST(MatrixUnit, AQuarterWarpsMultiplication) {
 
 TEST(MatrixUnit, HopperKeepsOneBitMoreThanAmpere) {
   const double tiny = std::ldexp(1, -12), small = std::ldexp(1, -13);
-  // 1 - 1 + 2^-25: below the last bit of 24, and the last of 25.
+  // 1 - 1 + 2^-25: below the last of 24 bits, and the last of 25.
   EXPECT_EQ(dot(90, {1, tiny}, {1, small}, -1), std::ldexp(1.0f, -25));
   EXPECT_EQ(dot(80, {1, tiny}, {1, small}, -1), 0.0f);
   EXPECT_EQ(dot(80, {1, tiny}, {1, tiny}, -1), std::ldexp(1.0f, -24));
@@ -169,22 +168,22 @@ TEST(MatrixUnit, HopperKeepsOneBitMoreThanAmpere) {
 }
 
 TEST(MatrixUnit, ChunksAreSixteenProductsSinceHopper) {
-  // The large terms of the first eight cancel. If all terms are one sum, they truncate the later
-  // terms.
+  // The large terms of the first eight products cancel. They truncate the following terms if all
+  // belong to one sum.
   std::vector<double> a(16), b(16);
   a[0] = b[0] = a[1] = 1024, b[1] = -1024;
   a[8] = std::ldexp(1, -5), b[8] = std::ldexp(1, -5);
   EXPECT_EQ(dot(90, a, b), 0.0f);
   EXPECT_EQ(dot(80, a, b), std::ldexp(1.0f, -10));
-  // Four on Volta.
+  // The same with four products on Volta.
   std::swap(a[8], a[4]);
   std::swap(b[8], b[4]);
   EXPECT_EQ(dot(80, a, b), 0.0f);
   EXPECT_EQ(dot(70, a, b), std::ldexp(1.0f, -10));
 }
 
-// An element of D depends only on its row and its column. Every depth is summed alike, whether or
-// not it is a multiple of eight products.
+// An element of D depends only on its row and column. The sum is the same for every k, whether or
+// not k is a multiple of eight products.
 TEST(MatrixUnit, AnElementIsOfItsRowAndItsColumn) {
   std::mt19937_64 random(2);
   struct Case {
@@ -227,7 +226,7 @@ TEST(MatrixUnit, AnElementIsOfItsRowAndItsColumn) {
 }
 
 TEST(MatrixUnit, SumsAreCutTowardZero) {
-  // 1 + 2^-24 + 2^-24 is 1 + 2^-23; 1 + 2^-24 alone is 1, and so is it below zero.
+  // 1 + 2^-24 + 2^-24 is 1 + 2^-23. 1 + 2^-24 alone is 1; the same for negative numbers.
   const double tiny = std::ldexp(1, -12);
   EXPECT_EQ(dot(90, {1, tiny, tiny}, {1, tiny, tiny}), 1 + std::ldexp(1.0f, -23));
   EXPECT_EQ(dot(90, {1, tiny}, {1, tiny}), 1.0f);

@@ -1,4 +1,4 @@
-// A block of memory as copies and fills use it: slices of rows of bytes.
+// A block of memory as copies and fills describe it: slices of rows of bytes.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Box {
 
   static Box line(Address begin, std::uint64_t bytes) { return {begin, bytes, 1, 1, bytes, bytes}; }
   bool empty() const { return width == 0 || height == 0 || depth == 0; }
-  // The box with adjacent rows, and adjacent slices, merged. A box without gaps becomes one line.
+  // The same bytes with adjacent rows and slices merged: a box without gaps becomes a single row.
   Box merged() const {
     Box b = *this;
     if (b.height > 1 && b.pitch == b.width) {
@@ -37,7 +37,7 @@ struct Box {
   }
   // The address behind the last byte.
   Address end() const { return begin + (depth - 1) * slice + (height - 1) * pitch + width; }
-  // Whether the box contains any of `size` bytes at `at`.
+  // Whether any of the `size` bytes at `at` lies in the box.
   bool holds_any(Address at, std::uint64_t size) const {
     if (empty() || size == 0 || at >= end() || at + size <= begin) return false;
     // The first slice and row that end behind `at`.
@@ -64,7 +64,7 @@ struct Box {
     }
     return false;
   }
-  // Whether this line contains every byte of the line `other`.
+  // Whether this box and `other` are single rows, and `other` lies in this one.
   bool covers_line(const Box& other) const {
     return height == 1 && depth == 1 && other.height == 1 && other.depth == 1 &&
            begin <= other.begin && other.end() <= end();

@@ -10,8 +10,9 @@ namespace lockstep::memory {
 // "1 byte", "2 bytes"
 std::string bytes(std::uint64_t count);
 
-// "cudaMalloc #3 (4096 bytes)", "'weights' (64 bytes, __device__ variable)". If kernels may access
-// only a part of it (lockstepNameBuffer): "'y' (40 bytes within cudaMalloc #3 of 168 bytes)".
+// "cudaMalloc #3 (4096 bytes)" or "'weights' (64 bytes, __device__ variable)". For a buffer named
+// by lockstepNameBuffer, which is a part of an allocation: "'y' (40 bytes within cudaMalloc #3 of
+// 168 bytes)".
 std::string describe(const Allocation& a);
 
 }  // namespace lockstep::memory

@@ -20,19 +20,19 @@ namespace {
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMinGap =
-    64 * 1024;  // also separates the shadow pages of two allocations (32 KiB for each page)
+    64 * 1024;  // also keeps the shadow pages of two allocations apart (32 KiB a page)
 constexpr std::uint64_t kMaxGap = 256 << 20;
 
-// Hints that make addresses equal in every run. They are free in an ordinary process and under
-// AddressSanitizer. If they are in use, the system chooses others.
+// Hints only, so that addresses are the same in every run. They are free in an ordinary process and
+// under AddressSanitizer. If one is occupied, the system chooses another address.
 constexpr Address kUserHint = 0x120000000000;
 constexpr Address kAliasHint = 0x200000000000;
 constexpr Address kWrittenHint = 0x280000000000;
 constexpr Address kRaceHint = 0x300000000000;
 constexpr Address kGenericHint = 0x118000000000;
 
-// ThreadSanitizer leaves a program too few addresses for the largest windows, and kills a program
-// that requests them.
+// ThreadSanitizer leaves too few addresses for the largest windows, and terminates a program that
+// requests one.
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kMaxSpan = 64 * kGiB;
 #else
@@ -47,13 +47,12 @@ std::uint64_t gap_for(std::uint64_t size) {
 
 void* at(Address address) { return reinterpret_cast<void*>(address); }
 
-// Reserves virtual addresses. No memory is used until it is accessed. Returns nullptr if the system
-// refuses.
+// Reserves virtual addresses; memory is charged only when touched. nullptr if the system refuses.
 void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
   void* p = mmap(at(hint), bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   madvise(p, bytes,
-          MADV_DONTDUMP);  // a core file of a crashing host program must not contain the window
+          MADV_DONTDUMP);  // a core file of a crashing host program must not hold the window
   madvise(p, bytes, MADV_NOHUGEPAGE);  // sparse use must stay sparse
   return p;
 }
@@ -66,10 +65,9 @@ struct PageRange {
     return {round_down(reinterpret_cast<Address>(first), kPage),
             round_up(reinterpret_cast<Address>(last), kPage)};
   }
-  // Returns the pages to the system. They read as zeros afterwards.
+  // Returns the pages to the system. They read as zeros.
   void drop() const { madvise(at(from), to - from, MADV_DONTNEED); }
-  // Whether at least half of the pages are resident. Returns false without a check for few or very
-  // many pages.
+  // Whether at least half of the pages are in memory. Always false for very few or very many pages.
   bool is_mostly_resident() const {
     constexpr std::uint64_t kFew = 16, kMany = 1 << 21;  // 64 KiB, 8 GiB
     const std::uint64_t pages = (to - from) / kPage;
@@ -82,7 +80,7 @@ struct PageRange {
   }
 };
 
-// Fills with zeros, on up to `threads` host threads.
+// Fills the ranges with zeros, on up to `threads` host threads.
 void zero(const std::vector<PageRange>& ranges, unsigned threads) {
   constexpr std::uint64_t kPart = 8 << 20;
   std::vector<PageRange> parts;
@@ -164,7 +162,7 @@ bool DeviceMemory::reserve(std::uint64_t span) {
   return true;
 }
 
-// Finds a free range of `length` in [from, to). Forgets the freed allocations in it.
+// Finds a free range of `length` bytes in [from, to). Forgets the freed allocations in it.
 bool DeviceMemory::find_room(Address from, Address to, std::uint64_t length, Address* room) {
   Address candidate = from;
   auto it = records_.upper_bound(candidate);
@@ -209,8 +207,7 @@ std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size,
   auto record = std::make_unique<Record>();
   record->room_begin = room;
   record->room_end = room + length;
-  // Aligned as requested and no better, so that code which relies on more fails: an odd multiple of
-  // the alignment.
+  // An odd multiple of the alignment, so that code that relies on a larger alignment fails.
   record->allocation.base =
       round_up(room + gap, aligned) + (whole_pages || alignment >= kPage ? 0 : alignment);
   return record;
@@ -280,9 +277,9 @@ const Allocation* DeviceMemory::allocate_at(Address base, std::uint64_t size, in
   return result;
 }
 
-// One sparse file behind the whole window holds every host-visible allocation, mapped at both of
-// its addresses. It is created when first needed, so that a process that forks earlier shares
-// nothing with its children.
+// Opens the sparse file behind the window. It backs every host-visible allocation at both
+// addresses. Opened at first use, so that a process that forks earlier does not share it with its
+// children.
 bool DeviceMemory::open_host_file() {
   if (host_file_ >= 0) return true;
   host_file_ = memfd_create("lockstep-host-visible", MFD_CLOEXEC);
@@ -309,7 +306,7 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
 
 bool DeviceMemory::separate_host_file() {
   if (host_file_ < 0) return true;
-  // The other process's descriptor stays open, since its memory is mapped until it is mapped again.
+  // The other process's descriptor stays open: its memory is still mapped until the loop remaps it.
   host_file_ = -1;
   if (!open_host_file()) return false;
   for (const auto& [base, record] : records_) {
@@ -323,8 +320,8 @@ bool DeviceMemory::separate_host_file() {
   return true;
 }
 
-// Afterwards the pages of the allocation and of its shadow use no memory and read as zeros. Rooms
-// are at least kMinGap apart, so rounding to whole pages affects no other allocation.
+// Frees the allocation's pages and those of its shadow; both read as zeros afterwards. Neighbouring
+// rooms are at least kMinGap apart, so rounding to whole pages affects no other allocation.
 void DeviceMemory::give_back(const Allocation& a) {
   const Address begin = round_down(a.base, kPage), end = round_up(a.base + a.size, kPage);
   void* alias = at(begin + static_cast<Address>(delta_));
@@ -445,7 +442,7 @@ DeviceMemory::Neighbours DeviceMemory::neighbours(Address address) const {
 
 bool DeviceMemory::name_buffer(Address begin, std::uint64_t size, std::string name) {
   std::lock_guard lock(mutex_);
-  // A buffer of no bytes may lie at the very end of its allocation.
+  // An empty buffer may lie at the very end of its allocation.
   Record* record = const_cast<Record*>(record_at(begin));
   if (record == nullptr && size == 0 && begin != 0)
     record = const_cast<Record*>(record_at(begin - 1));

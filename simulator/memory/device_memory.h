@@ -1,28 +1,27 @@
 // The global address space of the simulated GPUs.
 //
-// One window of virtual addresses is reserved for everything that a kernel can access by a global
-// address: cudaMalloc memory, managed and pinned memory, __device__ and __constant__ variables.
+// All memory that a kernel can reach by a global address lies in one reserved window of virtual
+// addresses: cudaMalloc memory, managed and pinned memory, __device__ and __constant__ variables.
 // Device-only memory is mapped without access at its user-visible address, so host code that
-// dereferences a device pointer faults as on hardware. The engine accesses the bytes at a second
-// address, a constant `alias_delta` away.
+// dereferences a device pointer faults, as on hardware. The engine reaches the bytes at a second
+// address, `alias_delta` bytes away.
 //
-// Shadow memory lies at a linear distance, too. One bit for each byte says whether it was ever
-// written. One 64-bit word for each 4-byte granule belongs to the search for races. Both consist of
-// zero pages until used, so they cost only what is used.
+// Shadow memory lies at a linear distance too. One bit a byte records whether the byte was ever
+// written; one 64-bit word a 4-byte granule belongs to the race checker. Shadow pages are zero
+// pages until touched, so untouched memory costs nothing.
 //
-// Addresses are not reused as long as the window lasts. Gaps between allocations are at least as
-// large as the allocations (up to a limit): an access outside its allocation hits a gap, not a
-// neighbour. Freed allocations stay recorded, so that a use after free can name them. When the
-// window is exhausted, or after kMaxFreed more allocations, the search restarts at the window's
-// lowest address and forgets the freed allocations that it meets, oldest first. Reserved ranges use
-// the upper three quarters of the window as long as there is room. So no small allocation lies
-// between long ranges.
+// Gaps at least as large as the allocation, up to a limit, separate allocations: an access past the
+// end lands in a gap, not in a neighbour. Addresses are reused as late as possible. A freed
+// allocation stays recorded, so that a use after free can name it. When the window is full, or
+// after kMaxFreed more allocations, the search restarts at the lowest address and forgets freed
+// allocations there, oldest first. Reserved ranges use the upper three quarters of the window while
+// there is room, apart from small allocations, so that long ranges can be reserved and released.
 //
-// Thread safety: a mutex guards the set of allocations. Device code on several host threads
-// allocates and frees, which changes only `freed` among the fields that other threads read. All
-// other fields change in name_buffer() only; the runtime calls it under its device lock, never
-// while a kernel runs. A pointer to an Allocation is valid until the allocation has been freed and
-// then forgotten (with a Hold, longer). Each of these events changes generation().
+// Thread safety: a mutex guards the set of allocations. Device code on several host threads may
+// allocate and free; of what other threads read, this changes only `freed`. All other fields change
+// only in name_buffer(), which the runtime calls under its device lock and never while a kernel
+// runs. A pointer to an Allocation is valid until the allocation was freed and then forgotten, or
+// longer while a Hold exists. Each change of the set changes generation().
 #pragma once
 
 #include <atomic>
@@ -45,22 +44,22 @@ enum class Kind : std::uint8_t { kDevice, kManaged, kPinned, kVariable, kConstan
 
 struct Allocation {
   Address base = 0;
-  std::uint64_t size = 0;  // bytes as requested
-  // The range that kernels may access: all of it, unless lockstepNameBuffer (extension.h) narrows
-  // it to exclude guard bytes.
+  std::uint64_t size = 0;  // the requested bytes
+  // The range that kernels may access: the whole allocation, or less after extension.h's
+  // lockstepNameBuffer, which excludes guard bytes.
   Address begin = 0, end = 0;
   Kind kind = Kind::kDevice;
   int device = 0;
   std::uint64_t id = 0;          // "cudaMalloc #id", counted from 1
-  std::string name;              // variable name, or as given through extension.h
+  std::string name;              // the variable's name, or the name given through extension.h
   std::int64_t alias_delta = 0;  // engine address = address + alias_delta
   bool has_shadow =
-      true;  // false for kRegistered: it lies outside the window and counts as written
+      true;  // false for kRegistered, which lies outside the window and counts as written
   std::atomic<bool> freed = false;
-  // Graph memory that is not allocated now: its address is reserved, and nothing may use it.
+  // Graph memory that is currently not allocated: its address is kept, and no access is allowed.
   std::atomic<bool> absent = false;
 
-  // Other processes map it, too (share(), import()).
+  // Other processes map this memory too (share(), import()).
   bool shared = false;
 
   bool usable() const { return !freed && !absent; }
@@ -75,73 +74,72 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  MulticastRanges multicast;  // no other memory uses their addresses
+  MulticastRanges multicast;  // at addresses that nothing else uses
 
-  // Allocates `size` > 0 bytes of zeros that count as never written. They are aligned to
-  // `alignment` (a power of two, at least 256 for cudaMalloc) and to no more, so that code which
-  // relies on more fails. Returns nullptr if the capacity of `device` or the window is exhausted.
-  // kManaged and kPinned memory is host-accessible at the same address and page-aligned. It counts
-  // as written, since the host's stores are not observed. kPinned does not count against the
-  // capacity.
+  // Allocates `size` > 0 bytes of zeros that count as unwritten. Their address is a multiple of
+  // `alignment` and of no larger power of two, so that code that relies on more fails. `alignment`
+  // is a power of two, at least 256 for cudaMalloc. Returns nullptr if the capacity of `device` or
+  // the window is exhausted. kManaged and kPinned memory is host-accessible at the same address and
+  // page-aligned; it counts as written, because the host's stores are not observed. kPinned does
+  // not count against the capacity.
   const Allocation* allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device,
                              std::string name = {});
 
-  // Allocates kDevice memory at the address at which another process had it. Returns nullptr if the
+  // Allocates kDevice memory at the given address, which it had in another process. nullptr if the
   // address is not free.
   const Allocation* allocate_at(Address base, std::uint64_t size, int device);
-  // The address at which the search for the next allocation starts. set_next(): an address in the
-  // window.
+  // The address from which the next allocation's place is searched. set_next() requires an address
+  // in the window.
   Address next() const { return next_; }
   void set_next(Address address) { next_ = address; }
 
-  // Registers host memory at `base` (cudaHostRegister). Returns nullptr if it overlaps known
-  // memory.
+  // Registers host memory at `base` (cudaHostRegister). nullptr if it overlaps a known allocation.
   const Allocation* register_host(void* base, std::uint64_t size);
 
   enum class FreeResult { kOk, kNotAnAllocation, kAlreadyFreed };
-  // Frees an allocation by its base address: returns the pages and keeps the record. Memory of
-  // kRegistered remains, but its record is removed.
+  // Frees by base address: returns the pages to the system and keeps the record. A kRegistered
+  // allocation is forgotten instead; its host memory is not touched.
   FreeResult release(Address base);
 
-  // Allocates (`present`) or frees graph memory, whose address is fixed. When allocated it counts
-  // as unwritten. `base`: of a live allocation.
+  // Allocates (`present`) or frees the memory of a graph, when its allocation and free nodes run.
+  // The address is fixed. Newly present memory counts as unwritten. `base` is the base of a live
+  // allocation.
   void set_present(Address base, bool present);
 
-  // Reserved address ranges that a program maps piece by piece (cuMemAddressReserve, cuMemMap). A
-  // reserved range is no allocation. Its mapped part is one, and adjacent pieces of one device form
-  // one allocation: an access may cross from one piece to the next.
+  // Address ranges that a program reserves and backs with memory in parts (cuMemAddressReserve,
+  // cuMemMap). A reserved range is no allocation; its backed parts are. Adjacent backed parts on
+  // one device form one allocation, so an access may cross from one part into the next.
   //
-  // reserve_range() returns the first address, aligned to `alignment`; 0 if there is no room.
+  // Returns the range's first address, a multiple of `alignment`; 0 if there is no room.
   Address reserve_range(std::uint64_t size, std::uint64_t alignment);
-  // Returns false if `base` is not the start of a reserved range, or if a part of the range is
-  // mapped.
+  // False if no reserved range begins at `base`, or if a part of the range is backed.
   bool release_range(Address base);
-  // Maps a part of a reserved range to zeros that count as unwritten. No byte of the part may be
-  // mapped yet. Sizes and addresses are whole pages.
+  // Backs a part of a reserved range with zeros that count as unwritten. No byte of the part may be
+  // backed already. Sizes and addresses are whole pages.
   bool back(Address address, std::uint64_t size, int device);
-  // Unmaps the part. All of it must be mapped.
+  // Removes the memory behind the part. The whole part must be backed.
   bool unback(Address address, std::uint64_t size);
-  // Counts memory against a device's capacity before it is mapped. Returns false if the capacity is
-  // exhausted.
+  // Counts `bytes` against a device's capacity before the memory has an address. False if the
+  // capacity is exhausted.
   bool claim(int device, std::uint64_t bytes);
   void unclaim(int device, std::uint64_t bytes);
 
-  // Moves the pages of a live kDevice allocation into a file that other processes can map, without
-  // changing addresses. Returns the file's descriptor, which is closed with the allocation, or -1
-  // with errno set. Writes by other processes have no shadow here, so all bytes count as written.
-  // No kernel may be running in another thread.
+  // Moves the pages of a live kDevice allocation into a file that other processes can map.
+  // Addresses do not change. Returns the file's descriptor, which is closed with the allocation; -1
+  // with errno set if the system refuses. All bytes then count as written, because other processes'
+  // writes have no shadow here. No kernel may be running in another thread.
   int share(Address base);
-  // Creates an allocation from `size` bytes of such a file, from `offset`, which is below a page's
-  // size. The caller keeps the file's descriptor. The bytes count as written, and not against the
-  // capacity. Returns nullptr if there is no room, or if the system refuses.
+  // Makes an allocation of `size` bytes of such a file, from `offset`, which is less than a page.
+  // The caller still owns the descriptor. The bytes count as written and do not count against the
+  // capacity. nullptr if there is no room or the system refuses.
   const Allocation* import(int file, std::uint64_t offset, std::uint64_t size, int device);
 
-  // Call after a fork: gives this process its own host-accessible memory with the present contents.
-  // Returns false if the system refuses.
+  // After a fork: gives this process its own copy of host-accessible memory. False if the system
+  // refuses.
   bool separate_host_file();
 
-  // While a Hold exists, as during a kernel, forgotten records are kept: another host thread may
-  // have their address.
+  // Keeps forgotten records alive while it exists, as during a kernel: another host thread may hold
+  // a pointer to one.
   class Hold {
    public:
     explicit Hold(DeviceMemory& memory);
@@ -153,56 +151,55 @@ class DeviceMemory {
     DeviceMemory& memory_;
   };
 
-  // The allocation, live or freed, whose [base, base + size) contains `address`; nullptr in a gap
-  // or outside the window.
+  // The live or freed allocation whose [base, base + size) contains `address`; nullptr in a gap or
+  // outside the window.
   const Allocation* find(Address address) const;
-  // For messages: the nearest allocations below and above an address for which find() returns
-  // nullptr. Either may be nullptr.
+  // The nearest allocations below and above an address for which find() returns nullptr, for
+  // messages. Either may be nullptr.
   struct Neighbours {
     const Allocation* below = nullptr;
     const Allocation* above = nullptr;
   };
   Neighbours neighbours(Address address) const;
 
-  // Restricts kernels to [begin, begin + size) of the live allocation that contains it, and names
-  // that range.
+  // Names [begin, begin + size) of a live allocation and restricts kernels to this range of it.
   bool name_buffer(Address begin, std::uint64_t size, std::string name);
 
-  // The host address of a byte. The caller must have checked the range with find().
+  // The host address of the bytes. The caller must have checked the range with find().
   std::byte* host(const Allocation& a, Address address) const {
     return reinterpret_cast<std::byte*>(address + static_cast<Address>(a.alias_delta));
   }
 
   // The written-shadow: bit i of byte k stands for address window_begin() + 8 k + i. Bytes outside
-  // the window (registered host memory) have no shadow and count as written. Bits that share a byte
-  // with others are changed atomically, so kernels may mark in parallel.
+  // the window (registered host memory) have no shadow and count as written. Bits in partly covered
+  // bytes are changed atomically, so kernels may mark in parallel.
   std::uint8_t* written_shadow(Address address) const {
     return written_ + ((address - begin_) >> 3);
   }
   void mark_written(Address address, std::uint64_t size);
   void mark_unwritten(Address address, std::uint64_t size);
-  // The effect of a copy of `size` bytes on the shadow: `to` becomes written exactly as `from` is.
-  // The ranges may overlap.
+  // Copies the written state of `size` bytes. The ranges may overlap.
   void copy_written(Address to, Address from, std::uint64_t size);
   bool is_written(Address address, std::uint64_t size) const;
-  // The bits that are written in bytes that the shadow marks as unwritten. A place is an address.
+  // Bytes with some bits written, among those that the shadow calls unwritten. A place is an
+  // address.
   PartlyWritten& partly_written() { return partly_written_; }
-  // The first never-written byte in the range, or address + size.
+  // The first unwritten byte in the range, or address + size.
   Address first_unwritten(Address address, std::uint64_t size) const;
   // The first written byte in the range, or address + size.
   Address first_written(Address address, std::uint64_t size) const;
 
-  // The race checker's word for the 4-byte granule that holds `address`.
+  // The race checker's word for the 4-byte granule that contains `address`.
   std::uint64_t* race_shadow(Address address) const { return race_ + ((address - begin_) >> 2); }
 
-  // Forgets all records of the search for races, using up to `threads` host threads. No kernel may
-  // be recording accesses. A shadow that is at least half resident keeps its pages; otherwise they
-  // are returned to the system.
+  // Erases all records of the race checker, on up to `threads` host threads. No kernel may be
+  // running, unless the caller keeps all of them from recording. A shadow that is at least half in
+  // memory keeps its pages; any other returns them to the system.
   void clear_race_shadow(unsigned threads = 1);
-  // The next number for records of the search for races, counted since the shadow was last cleared.
-  // 0 is no number.
+  // The number of the race checker's next record; numbers restart when the shadow is cleared. 0 is
+  // no record.
   std::atomic<std::uint32_t>& race_records() { return race_records_.made; }
-  // The state of the search for races for this memory. Only the search uses it.
+  // The race checker's own data for this memory. No other code creates or reads it.
   std::shared_ptr<void>& race_state() { return race_state_; }
 
   Address window_begin() const { return begin_; }
@@ -210,24 +207,24 @@ class DeviceMemory {
   std::int64_t window_delta() const { return delta_; }
   bool in_window(Address a) const { return a - begin_ < end_ - begin_; }
 
-  // Generic addresses of the shared and local windows: 4 GiB each, aligned to 4 GiB, reserved and
-  // unmapped.
+  // The generic addresses of the shared and local windows. Each window is 4 GiB, aligned to 4 GiB
+  // and reserved without a mapping.
   Address shared_window() const { return shared_window_; }
   Address local_window() const { return local_window_; }
 
-  // Counts the changes of the set of allocations. The engine's caches are valid while it is
-  // unchanged.
+  // Counts the changes of the set of allocations. The engine's last-hit caches are valid while the
+  // count is the same.
   std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
 
-  // Whether host-visible memory was ever allocated in the window.
+  // Whether host-accessible memory was ever allocated in the window.
   bool has_host_memory() const { return host_file_ >= 0; }
-  // All live allocations, in address order: for leak reports and device resets.
+  // Every live allocation in address order, for leak reports and device resets.
   std::vector<const Allocation*> live() const;
   std::uint64_t bytes_in_use(int device) const;
-  void set_capacity(int device, std::uint64_t bytes);  // if not set: limited by the window only
+  void set_capacity(int device, std::uint64_t bytes);  // if never set, only the window is the limit
 
-  // The most freed allocations that are remembered. Bounds the page tables and records of a program
-  // that allocates and frees forever.
+  // The most freed allocations to remember. Bounds the page tables and records of a program that
+  // allocates and frees for ever.
   static constexpr std::size_t kMaxFreed = 65536;
 
  private:
@@ -236,8 +233,8 @@ class DeviceMemory {
   struct Record {
     Allocation allocation;
     Address room_begin = 0, room_end = 0;
-    bool counted = true;  // its size counts as in use
-    int file = -1;        // the file of share() behind its pages
+    bool counted = true;  // its size counts as bytes in use
+    int file = -1;        // the file of its pages after share()
   };
   using Records = std::map<Address, std::unique_ptr<Record>>;
 
@@ -264,14 +261,14 @@ class DeviceMemory {
   std::int64_t delta_ = 0;
   std::uint8_t* written_ = nullptr;
   std::uint64_t* race_ = nullptr;
-  // On a cache line of its own: host threads read the members around it at every access.
+  // On its own cache line: host threads read the surrounding members at every access.
   struct alignas(64) RaceRecords {
     std::atomic<std::uint32_t> made{1};
   };
   RaceRecords race_records_;
   std::shared_ptr<void> race_state_;
   PartlyWritten partly_written_;
-  Address generic_ = 0;  // the mapping that contains the next two
+  Address generic_ = 0;  // start of the mapping that contains the next two
   Address shared_window_ = 0, local_window_ = 0;
   Address next_ = 0, ranges_begin_ = 0, next_range_ = 0;
   int host_file_ = -1;  // memfd behind kManaged and kPinned; offset = address - begin_
@@ -279,13 +276,13 @@ class DeviceMemory {
   std::size_t placed_ = 0;  // allocations since the search last restarted at begin_
   std::atomic<std::uint64_t> generation_{0};
   mutable std::mutex mutex_;
-  // By base, freed ones included. A reserved range has a record without bytes at the start of its
-  // room.
+  // By base, with freed allocations. A reserved range has a record without bytes at the start of
+  // its room.
   Records records_;
   std::map<Address, Range> ranges_;            // reserved ranges, by the record's base
   std::map<Address, const Allocation*> live_;  // the records that hold bytes
   int holds_ = 0;
-  std::vector<std::unique_ptr<Record>> forgotten_;  // kept while there are holds
+  std::vector<std::unique_ptr<Record>> forgotten_;  // forgotten while a Hold exists
   std::map<int, std::uint64_t> capacity_;
   mutable std::map<int, std::uint64_t> in_use_;
 };

@@ -132,8 +132,8 @@ TEST(DeviceMemory, FreeingGivesPagesBack) {
   EXPECT_LE(resident_bytes(), before + (4 << 20));
 }
 
-// Bytes of this process in memory after the shadow of 7 MiB was touched in every `step`-th page
-// and cleared, less those before it was touched.
+// The growth of this process's resident bytes after every `step`-th page of a 7 MiB shadow was
+// touched and the shadow was cleared.
 std::ptrdiff_t kept_by_a_cleared_shadow(std::uint64_t step, unsigned threads) {
   DeviceMemory memory;
   const std::uint64_t size = 7 << 20;

@@ -11,7 +11,7 @@
 namespace lockstep::memory {
 namespace {
 
-// The index along one dimension after applying the address mode; -1: outside.
+// Applies the address mode to an index along one dimension. -1 if the result is outside.
 std::int64_t settle(std::int64_t i, std::uint32_t extent, AddressMode mode) {
   const auto n = static_cast<std::int64_t>(extent);
   switch (mode) {
@@ -26,12 +26,12 @@ std::int64_t settle(std::int64_t i, std::uint32_t extent, AddressMode mode) {
   return -1;
 }
 
-// Subnormal coordinates count as 0.
+// Treats subnormal coordinates as 0.
 double as_coordinate(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? 0.0 : static_cast<double>(x);
 }
 
-// Clamps to far more than any extent. NaN becomes 0.
+// Clamps far beyond any extent; NaN becomes 0.
 std::int64_t floor_index(double x) {
   return x != x ? 0 : static_cast<std::int64_t>(std::floor(std::clamp(x, -1e12, 1e12)));
 }
@@ -44,8 +44,8 @@ struct Axis {
   int count = 1;
 };
 
-// Converts a coordinate to elements. A normalised coordinate is first truncated to 21 bits after
-// the point. With wrapping, whole turns are removed.
+// Converts a coordinate to elements. A normalised coordinate loses whole periods if it repeats, and
+// is then cut to 21 fraction bits.
 double in_elements(const Texture& t, AddressMode mode, std::uint32_t extent, float coordinate) {
   double x = as_coordinate(coordinate);
   if (!t.normalized_coordinates) return x;
@@ -57,7 +57,7 @@ double in_elements(const Texture& t, AddressMode mode, std::uint32_t extent, flo
 
 Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordinate) {
   Axis axis;
-  // Wrapping and mirroring apply to normalised coordinates only; other coordinates clamp
+  // Wrapping and mirroring are for normalised coordinates; otherwise they clamp
   // (cudaTextureDesc::addressMode).
   AddressMode mode = t.address[static_cast<std::size_t>(dimension)];
   if (!t.normalized_coordinates && (mode == AddressMode::kWrap || mode == AddressMode::kMirror))
@@ -73,7 +73,7 @@ Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordi
   const auto steps = static_cast<std::int64_t>(std::floor(centred * 256 + 0.5));
   const std::int64_t first = steps >> 8;
   axis.fraction = static_cast<int>(steps & 255);
-  // Both indices are the same element, so the fraction does not matter.
+  // An edge element needs no interpolation with itself.
   if (mode == AddressMode::kClamp && (first < 0 || first >= static_cast<std::int64_t>(extent) - 1))
     axis.fraction = 0;
   axis.index[0] = settle(first, extent, mode);
@@ -88,9 +88,10 @@ Address address_of(const Image& image, const std::int64_t index[3]) {
          static_cast<std::uint64_t>(index[0]) * static_cast<std::uint64_t>(image.format.bytes());
 }
 
-// The weights of the 2, 4 or 8 elements around a place, [z][y][x], in steps of 1/256. Products are
-// rounded so that the sum stays 256: of x and z (or x and y) the far corner is rounded, and the
-// others get the rest. With three dimensions, y divides these weights again.
+// The weights of the 2, 4 or 8 elements around a point, [z][y][x], in steps of 1/256. Products are
+// rounded so that the sum stays 256. For two dimensions, x and z or x and y, the far corner's
+// product is rounded and the others receive the rest. With three dimensions, y then divides each of
+// these weights.
 void weigh(const Axis axes[3], int weights[2][2][2]) {
   const int x = axes[0].fraction, y = axes[1].fraction, z = axes[2].fraction;
   const int other = axes[2].count == 1 ? y : z;
@@ -144,13 +145,12 @@ constexpr std::uint32_t kNotANumber = 0x7fffffff;
 double power_of_two(int n) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
 }
-// The n for which |x| is in [2^(n - 1), 2^n), as frexp() returns it. x must not be 0, subnormal (as
-// a double), infinite or NaN.
+// The n with |x| in [2^(n - 1), 2^n), as frexp() returns it. x must be normal and finite.
 int exponent_above(double x) {
   return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff) - 1022;
 }
 
-// Channel `c` of the border colour, as an element of the format would return it.
+// Channel `c` of the border colour, converted as an element of the format would be.
 std::uint32_t border_channel(const Texture& t, std::size_t c) {
   const Format& format = t.image.format;
   if (static_cast<int>(c) >= format.channels) return 0;
@@ -160,7 +160,7 @@ std::uint32_t border_channel(const Texture& t, std::size_t c) {
   }
   const auto bits = std::bit_cast<std::uint32_t>(t.border[c]);
   if (format.kind == ChannelKind::kFloat || format.bits == 32) return bits;
-  const int up = 32 - format.bits;  // for integers, the lowest `bits` bits of the colour are used
+  const int up = 32 - format.bits;  // integers use as many bits of the colour as the element has
   return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << up) >> up)
                    : bits << up >> up;
 }
@@ -169,9 +169,8 @@ float without_subnormals(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x;
 }
 
-// A weighted sum of floats with `digits` binary digits: all are truncated to four digits more than
-// the largest one has, added, and the sum is rounded to nearest, ties away from zero. Determined on
-// an H100.
+// A weighted sum of floats with `digits` binary digits. Each product is cut to four digits more
+// than the largest value has. The sum is rounded to nearest, ties away from zero. Found on an H100.
 std::uint32_t mix(const float values[], const int weights[], int count, int digits) {
   float largest = 0, endless = 0;
   bool negative = true;
@@ -193,7 +192,7 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i)
     sum += weights[i] * static_cast<std::int64_t>(static_cast<double>(values[i]) * units);
-  // In units of 2^(unit - 8), with as many digits left as the format has.
+  // In units of 2^(unit - 8). Keeps as many digits as the format has.
   const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   const int least = digits == 11 ? -24 : -149;  // the smallest subnormal's exponent
   const int drop =
@@ -203,9 +202,9 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   return std::bit_cast<std::uint32_t>(static_cast<float>(sum < 0 ? -rounded : rounded));
 }
 
-// A weighted sum of integer channels that are read as floats in [0, 1] or [-1, 1]. 16-bit channels,
-// and 8-bit channels widened to 16, are mixed and rounded to 16 bits again. For signed bytes this
-// differs slightly from hardware: one result in twenty is off by one.
+// A weighted sum of integer channels that are read as floats in [0, 1] or [-1, 1]. Channels of 16
+// bits, and of 8 bits widened to 16, are mixed and rounded to 16 bits again. For signed bytes, one
+// result in twenty differs from silicon by one.
 std::uint32_t mix_integers(const float values[], const int weights[], int count,
                            const Format& format) {
   const bool is_signed = format.kind == ChannelKind::kSigned;
@@ -255,7 +254,7 @@ const Image* Images::surface(std::uint64_t handle) const {
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read) {
   Texel result{};
   if (format.bits == 32) {
-    // No widening or scaling is needed: one load that zeroes missing channels.
+    // No conversion needed: one load, which zeroes the missing channels.
     const void* const from = at;
     const __m128i all = format.channels == 1   ? _mm_loadu_si32(from)
                         : format.channels == 2 ? _mm_loadl_epi64(static_cast<const __m128i*>(from))
@@ -314,7 +313,7 @@ OnCube face_of(const float direction[3]) {
     result.face = std::signbit(x) ? 1 : 0;
     m = ax, s = std::signbit(x) ? z : -z, t = -y;
   }
-  // A zero direction is the middle of a face, as on an H100.
+  // A zero direction selects the middle of a face, as on an H100.
   result.at[0] = m == 0 ? 0.5f : (s / m + 1) / 2;
   result.at[1] = m == 0 ? 0.5f : (t / m + 1) / 2;
   return result;
@@ -324,7 +323,7 @@ namespace {
 
 constexpr std::uint32_t kFaces = 6;
 
-// The texture with each face of the cube map as a layer of a two-dimensional image.
+// A cube map's faces as the layers of a two-dimensional image.
 Texture faces_of(const Texture& texture) {
   Texture faces = texture;
   faces.image.cube = false;
@@ -349,8 +348,8 @@ Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t 
   Axis axes[3];
   for (int d = 0; d < image.dimensions; ++d)
     axes[d] = axis_of(texture, d, extents[d], coordinates[d]);
-  // With one dimension the hardware filters in two, at 0 of the second dimension, so half of a
-  // border lies beside the image.
+  // For one dimension the hardware filters in two, at 0 of the second dimension. A border then lies
+  // half beside the image.
   if (image.dimensions == 1 && texture.linear && texture.address[1] == AddressMode::kBorder)
     axes[1] = axis_of(texture, 1, 1, 0);
   return combine(texture, axes, layer);
@@ -417,7 +416,7 @@ PlaneSample sample_plane(const Texture& t, float x, float y, std::uint32_t layer
   const Axis across = axis_of(t, 0, image.width, x), down = axis_of(t, 1, image.height, y);
   const Address slice =
       image.base + (image.layered ? std::min(layer, image.depth - 1) * image.slice : 0);
-  // As weigh() for two dimensions.
+  // The same weights as weigh() computes for two dimensions.
   const int both = (across.fraction * down.fraction + 128) >> 8;
   const int weights[2][2] = {{256 - across.fraction - down.fraction + both, across.fraction - both},
                              {down.fraction - both, both}};
@@ -446,8 +445,8 @@ Texel filter(const Texture& texture, const Sample& sample, const Texel elements[
                                                               : elements[tap][c];
   };
   for (std::size_t c = 0; c < static_cast<std::size_t>(format.channels); ++c) {
-    // A filter over a single element is still an operation: it flushes subnormals and returns a
-    // canonical NaN.
+    // A filter that reads a single element is still an operation: it flushes subnormals and returns
+    // one canonical NaN.
     const bool passes = texture.linear && !sample.integers && format.kind == ChannelKind::kFloat &&
                         format.bits == 32;
     if (sample.count == 1 && !passes) {

@@ -46,8 +46,8 @@ struct Picture {
   std::vector<float> elements;
 };
 
-// The direction of a place on a face, s and t in [-1, 1], as the table of the CUDA C++ Programming
-// Guide ("Cubemap Textures") has it the other way round.
+// The direction to a point on a face, s and t in [-1, 1]: the inverse of the table in the CUDA C++
+// Programming Guide ("Cubemap Textures").
 std::array<float, 3> direction(int face, float s, float t) {
   switch (face) {
     case 0: return {1, -t, -s};
@@ -72,7 +72,7 @@ TEST(CubeMap, EveryElementOfEveryFaceIsMetByADirection) {
             const auto d = direction(face, (2 * static_cast<float>(x) + 1) / kSize - 1,
                                      (2 * static_cast<float>(y) + 1) / kSize - 1);
             const auto expected = static_cast<float>(100 * (6 * layer + face) + 10 * y + x);
-            // Of whatever length.
+            // The length of the direction must not matter.
             for (const float length : {0.25f, 1.0f, 100.0f})
               EXPECT_EQ(p.at(length * d[0], length * d[1], length * d[2],
                              static_cast<std::uint32_t>(layer)),

@@ -1,6 +1,6 @@
-// Addresses of multicast objects, and the memory of each device bound to them.
+// Addresses of multicast objects and the device memory behind them.
 //
-// Thread safety: changed by the runtime under its device lock, never while a kernel runs.
+// Thread safety: the runtime changes them under its device lock, never while a kernel runs.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace lockstep::memory {
 
 struct MulticastPart {
   int device = 0;
-  std::uint64_t offset = 0, bytes = 0;  // in the object
-  std::uint64_t base = 0;               // address of the bound memory; 0: it is not mapped
+  std::uint64_t offset = 0, bytes = 0;  // in the multicast object
+  std::uint64_t base = 0;               // address of the bound memory; 0 if it is not mapped
 };
 
 struct MulticastRange {
   std::uint64_t bytes = 0;
-  std::vector<int> devices;  // that were added to the object
+  std::vector<int> devices;  // the devices added to the object
   std::vector<MulticastPart> parts;
 
-  // The address of `size` bytes at `offset` on a device; 0 if nothing is bound there, or the bound
+  // The address of `size` bytes at `offset` on a device. 0 if nothing is bound there or the bound
   // memory is not mapped.
   std::uint64_t place(int device, std::uint64_t offset, std::uint64_t size) const {
     for (const MulticastPart& p : parts) {
@@ -31,12 +31,12 @@ struct MulticastRange {
   }
 };
 
-// By address.
+// The mapped multicast objects by address.
 class MulticastRanges {
  public:
   void assign(std::map<std::uint64_t, MulticastRange> ranges) { ranges_ = std::move(ranges); }
-  // The range that contains `size` bytes at an address; `offset`: their offset in it. nullptr if
-  // there is none.
+  // The range that contains `size` bytes at an address, and their offset in it. nullptr if there is
+  // none.
   const MulticastRange* find(std::uint64_t address, std::uint64_t size,
                              std::uint64_t* offset) const {
     const auto after = ranges_.upper_bound(address);

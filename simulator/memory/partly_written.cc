@@ -31,7 +31,7 @@ void PartlyWritten::set(std::uint64_t place, std::uint8_t unwritten) {
   put(place, entry);
 }
 
-// Calls `visit` for each chunk that overlaps the range, with its first and last place in the range.
+// Visits each existing chunk that overlaps the range, with the first and last place of the overlap.
 // Long ranges contain few existing chunks.
 template <class Visit>
 void PartlyWritten::visit(std::uint64_t place, std::uint64_t bytes, Visit visit) {

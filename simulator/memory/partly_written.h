@@ -1,12 +1,11 @@
-// Bytes with only some bits written.
+// Bytes of which only some bits were written.
 //
-// A bit field is stored as the whole word that contains it: the word is read, the field's bits are
-// replaced, and the word is written back. On fresh memory some bits of a byte are then written and
-// others are not. The written-shadow has one bit for each byte and marks such a byte as unwritten.
-// This class stores which of its bits are unwritten. A byte without an entry is unwritten
-// completely.
+// A bit field is stored by reading a whole word, replacing the field's bits and writing the word
+// back. In fresh memory this leaves bytes with both written and unwritten bits. The written-shadow
+// has one bit a byte and calls such a byte unwritten; this class stores which bits of it are
+// unwritten. A byte without an entry is unwritten as a whole.
 //
-// Entries of bytes that the shadow marks as written have no meaning, and may remain.
+// An entry for a byte that the shadow calls written has no meaning and may stay.
 #pragma once
 
 #include <array>
@@ -17,20 +16,20 @@
 
 namespace lockstep::memory {
 
-// The entries of one memory; a place is the index of a byte in it. Thread-safe.
+// The partly written bytes of one memory. A place is the number of a byte. Thread-safe.
 class PartlyWritten {
  public:
-  // Whether no byte has an entry: the usual case, and a cheap test.
+  // Whether no byte has an entry. This is the usual case, and the call is cheap.
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
-  // The unwritten bits of an unwritten byte: 0xff without an entry.
+  // The unwritten bits of a byte that the shadow calls unwritten; 0xff without an entry.
   std::uint8_t unwritten_bits(std::uint64_t place) const;
-  // Sets the unwritten bits. 0 and 0xff need no entry.
+  // Sets the unwritten bits. 0 and 0xff remove the entry.
   void set(std::uint64_t place, std::uint8_t unwritten);
   // Removes the entries of [place, place + bytes).
   void forget(std::uint64_t place, std::uint64_t bytes) {
     if (!empty()) drop(place, bytes);
   }
-  // The effect of a copy of `bytes` bytes. The ranges may overlap.
+  // Copies the entries of `bytes` bytes. The ranges may overlap.
   void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
   void clear() {
     if (!empty()) drop_all();

@@ -33,7 +33,8 @@ TEST(PartlyWritten, ARangeIsForgottenAndNoMore) {
   EXPECT_TRUE(bytes.empty()) << "a long range is looked through by its entries";
 }
 
-// Of a range of many chunks few exist: the first and the last count as far as the range goes.
+// A range of many chunks contains few existing ones; the first and last chunk are affected only
+// within the range.
 TEST(PartlyWritten, ALongRangeIsForgottenToItsEnds) {
   constexpr std::uint64_t kFirst = 1000, kLast = kFirst + (1u << 30) - 1;
   PartlyWritten bytes;

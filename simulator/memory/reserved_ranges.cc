@@ -1,4 +1,4 @@
-// Reserved address ranges of device memory, and their mapped parts.
+// Reserved address ranges of device memory, and the memory that backs parts of them.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -25,7 +25,7 @@ Address DeviceMemory::reserve_range(std::uint64_t size, std::uint64_t alignment)
   std::unique_ptr<Record> record = place(size, alignment, /*whole_pages=*/true, true);
   if (record == nullptr) return 0;
   const Range range{record->allocation.base, record->allocation.base + size};
-  // It has no bytes of its own, so no address belongs to it.
+  // The record has no bytes of its own, so find() never returns it.
   Allocation& a = record->allocation;
   a.base = a.begin = a.end = record->room_begin;
   a.alias_delta = delta_;
@@ -89,8 +89,8 @@ bool DeviceMemory::back(Address address, std::uint64_t size, int device) {
   const Range* const range = range_of(address, size);
   if (size == 0 || range == nullptr) return false;
   Address begin = address, end = address + size;
-  // Freed allocations in the part are forgotten. Live ones are in the way, unless they are adjacent
-  // to the part.
+  // Forgets freed allocations in the part. A live allocation is an error, unless it only touches
+  // the part at either end.
   std::vector<Address> joined;
   for (auto it = records_.lower_bound(range->begin);
        it != records_.end() && it->first < range->end;) {

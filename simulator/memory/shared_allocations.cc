@@ -41,7 +41,7 @@ int DeviceMemory::share(Address base) {
   Allocation& a = record.allocation;
   if (a.freed || a.kind != Kind::kDevice) return -1;
   if (record.file >= 0) return record.file;
-  if (a.shared) return -1;  // another process's
+  if (a.shared) return -1;  // imported from another process
   const std::uint64_t offset = a.base % kPage, bytes = pages_of(offset, a.size);
   const Address alias = a.base - offset + static_cast<Address>(a.alias_delta);
   const int file = memfd_create("lockstep-shared", MFD_CLOEXEC);
@@ -93,7 +93,7 @@ const Allocation* DeviceMemory::import(int file, std::uint64_t offset, std::uint
   return result;
 }
 
-// Other processes keep what they have mapped.
+// Other processes keep their mappings.
 void DeviceMemory::give_back_shared(Record& record) {
   const Allocation& a = record.allocation;
   const std::uint64_t offset = a.base % kPage;

@@ -13,7 +13,7 @@ constexpr std::uint32_t kElementBits[] = {8,  16, 32, 32, 64, 64, 16, 32,
                                           64, 16, 32, 32, 32, 4,  4,  6};
 constexpr std::int32_t kTypes = 16;
 constexpr std::int32_t kHopperTypes = 13;
-constexpr std::uint64_t kMostBytes = 228 << 10;  // of a box: shared memory of a multiprocessor
+constexpr std::uint64_t kMostBytes = 228 << 10;  // of a box: the shared memory of a multiprocessor
 constexpr std::uint32_t kSpan[] = {0, 32, 64, 128, 96};  // by swizzle
 constexpr std::int32_t k128 = 3, k96 = 4;
 constexpr std::int32_t kAtom16 = 0, kAtom32 = 1, kAtom32Turned = 2, kAtom64 = 3;
@@ -46,8 +46,7 @@ std::uint64_t check_of(const Packed& p) {
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 
-// Checks the additional requirements of packed types, except alignment (cuda.h; PTX ISA
-// 9.7.9.27.1.1).
+// The requirements of packed types, beside alignment (cuda.h; PTX ISA 9.7.9.27.1.1).
 std::string refuse_packed(const TensorMap& m, int sm) {
   if (!m.packed()) return {};
   if (!m.padded())
@@ -63,7 +62,7 @@ std::string refuse_packed(const TensorMap& m, int sm) {
   return {};
 }
 
-// Checks the rules that both kinds of map share, up to the box.
+// The rules that both kinds of map share, up to the box.
 std::string refuse_tensor(const TensorMap& m, int sm) {
   if (m.type < 0 || m.type >= kTypes) return "the type is none of CUtensorMapDataType";
   if (m.type >= kHopperTypes && sm < 100)
@@ -125,7 +124,7 @@ std::string refuse_pixels(const TensorMap& m) {
       return "a corner of the pixels' box is beyond " + std::to_string(-most - 1) + " to " +
              std::to_string(most);
     }
-    // Computed in 32 bits, as hardware does.
+    // Computed in 32 bits, as on silicon.
     const auto end =
         static_cast<std::int32_t>(static_cast<std::uint32_t>(m.sizes[m.first_spatial() + d]) +
                                   static_cast<std::uint32_t>(m.upper[d]));

@@ -1,5 +1,5 @@
-// Tests the conversion of elements by loads. tests/tensor_maps compares the encoding of maps, and
-// copies through them, with hardware.
+// How a copy converts an element that it loads. The encoding of maps and the copies through them
+// are compared with silicon elsewhere (tests/tensor_maps).
 #include "simulator/memory/tensor_map.h"
 
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@ namespace {
 
 std::uint32_t bits_of(float f) { return std::bit_cast<std::uint32_t>(f); }
 
-// The nearest value of ten fraction bits, ties away from zero, by arithmetic on doubles.
+// The nearest value with ten fraction bits, ties away from zero, computed in doubles.
 std::uint32_t rounded(std::uint32_t bits) {
   const float f = std::bit_cast<float>(bits);
   if (std::isnan(f)) return 0x7fffe000;
   if (std::isinf(f) || f == 0) return bits;
   const double unit = std::ldexp(1.0, std::max(std::ilogb(f), -126) - 10);
-  // Above the largest value it is an infinity: the exponent of a float ends there.
+  // Above the largest float the result is an infinity.
   return bits_of(static_cast<float>(std::round(static_cast<double>(f) / unit) * unit));
 }
 
@@ -29,8 +29,8 @@ TEST(LoadedWord, Tf32IsTheNearestValueOfTenFractionBits) {
   std::mt19937 random(1);
   for (const TensorType type : {TensorType::kTF32, TensorType::kTF32Ftz}) {
     for (std::uint32_t high = 0; high < 0x10000; high += 0x20) {
-      // Every sign and exponent, and two bits of the fraction; below the cut: ties, and beside
-      // them.
+      // Every sign and exponent, and two bits of the fraction. Below the cut: ties and their
+      // neighbours.
       for (const std::uint32_t low : {0x0u, 0x1u, 0xfffu, 0x1000u, 0x1001u, 0x1fffu, 0x2fffu,
                                       0x3000u, 0x1ff000u, 0x1fffffu}) {
         const std::uint32_t bits = high << 16 | low;

@@ -1,5 +1,4 @@
-// The memory accesses of a copy through a tensor map: the valid coordinates, and the rows one after
-// another.
+// The accesses of a copy through a tensor map: its valid coordinates, and its rows in order.
 #include <string>
 
 #include "simulator/memory/tensor_map.h"
@@ -9,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t kRowsTogether = 4;  // .tile::gather4, .tile::scatter4
 constexpr std::uint32_t kWidePixels = 128;  // of im2col::w::128
-constexpr std::uint32_t kHaloEvery = 32;    // its pixels with a halo of their own
+constexpr std::uint32_t kHaloEvery = 32;    // pixels of im2col::w::128 that share a halo
 constexpr std::uint32_t kMostOffset = 31;   // im2col::w
 constexpr std::uint32_t kMostHalo = 511, kMostHaloOf128 = 31;
 
@@ -31,7 +30,7 @@ std::string refuse_halo(const TensorAccess& a) {
   return {};
 }
 
-// Checks what packed types and swizzles allow for a copy (cuda.h; PTX ISA 9.7.9.27.1.1).
+// The restrictions of packed types and swizzles on a copy (cuda.h; PTX ISA 9.7.9.27.1.1).
 std::string refuse_direction(const TensorMap& m, const TensorAccess& a) {
   const bool six = is(m, TensorType::k16U6Align16);
   if (a.to_cluster && a.sm / 10 == 12 && (m.packed() || m.atom != 0))
@@ -103,7 +102,7 @@ std::string refusal(const TensorMap& m, const TensorAccess& a) {
       return "writing through a map whose box of pixels goes beyond the tensor";
     const std::int64_t c = a.at[m.first_spatial() + d],
                        end = static_cast<std::int64_t>(m.sizes[m.first_spatial() + d]) + m.upper[d];
-    // Along one dimension a copy may start before the box.
+    // Along one dimension, a copy may begin before the box.
     if ((c < m.lower[d] && !wide) || c >= end) {
       return "coordinate " + number(m.first_spatial() + d) + " is " + number(c) +
              ", outside of the pixels' box, which goes from " + number(m.lower[d]) + " to " +
@@ -155,10 +154,9 @@ std::int64_t TensorRows::coordinate(std::uint32_t n) const {
   return at_[0] + offset(0) + std::int64_t{n} * step;
 }
 
-// im2col along one dimension: from the first pixel to the end of the box, then the boxes of the
-// following images. The halo is the pixels after the last one. With 128 pixels, every 32 have a
-// halo. The halos follow all pixels: first the first pixel of each of the four halos, then the
-// second of each.
+// im2col along one dimension: reads from the first pixel to the end of the box, then the boxes of
+// the following images. The halo follows the last pixel. With 128 pixels, each 32 have a halo:
+// behind all pixels come the first halo pixels of the four groups, then the second.
 void TensorRows::go_along(std::uint32_t row) {
   std::int64_t position = row;
   if (access_.mode == TensorMode::kIm2colW128 && row >= kWidePixels) {
@@ -198,7 +196,7 @@ void TensorRows::next() {
     }
     return;
   }
-  // The next pixel of the box. After its last one, the first pixel of the next image.
+  // The next pixel of the box; after the last one, the first pixel of the next image.
   for (std::uint32_t s = 0; s < map_.spatial(); ++s) {
     const std::uint32_t d = map_.first_spatial() + s;
     at_[d] += map_.steps[d];

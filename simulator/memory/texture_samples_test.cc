@@ -1,9 +1,9 @@
-// Compares our texture fetches, bit for bit, with fetches recorded on an NVIDIA H100
-// (golden/textures/h100.txt).
+// Compares texture fetches recorded on an NVIDIA H100 (golden/textures/h100.txt) with our results,
+// bit for bit.
 //
-// A line "set ..." describes a texture and an instruction. Each line below it has four numbers (x,
-// y, z and the layer) and, after a colon, the returned channels. All are hexadecimal: the bits of
-// floats, or integers.
+// A line "set ..." describes a texture and the instruction. Each following line has four numbers,
+// x, y, z and the layer, then a colon and the returned channels. All numbers are hexadecimal: the
+// bits of floats, or integers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace lockstep::memory {
 namespace texture_samples_test {
 
-// What the recorder filled its arrays with.
+// The recorder filled its arrays with these values.
 std::uint32_t mix(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352du;
@@ -112,12 +112,12 @@ Texel fetched(const Texture& t, int op, const std::uint32_t in[4]) {
       elements[i] = read_element(reinterpret_cast<const std::byte*>(tap.address), t.image.format,
                                  t.normalized_read);
   }
-  // 30 to 33 and 34, 35 are tld4 of the components in turn; 36 is of layers.
+  // Operations 30 to 33, and 34 and 35, are tld4 of the components in turn. 36 is tld4 of layers.
   return gathers ? gathered(t, s, elements, op == 36 ? 0 : (op - 30) % 4) : filter(t, s, elements);
 }
 
-// The tolerance for the exceptions in docs/reference/textures.md: filters in three dimensions,
-// whose ties of weights differ, and filters of signed bytes.
+// The differences that docs/reference/textures.md allows: filters in three dimensions, which break
+// ties of weights differently, and filters of signed bytes.
 float tolerance(const Set& s) {
   if (s.linear == 0) return 0;
   const bool solid = s.shape[2] != 0 && s.shape[3] == 0, bytes = s.kind[0] == 0 && s.kind[1] == 8;

@@ -1,4 +1,4 @@
-// The written-shadow of DeviceMemory: one bit for each byte.
+// The written-shadow of DeviceMemory: one bit a byte.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -9,14 +9,14 @@
 namespace lockstep::memory {
 namespace {
 
-// A range of bits as whole bytes between two partial ones: `head` bits of the first byte, `whole`
-// bytes, `tail` bits of the last.
+// A range of bits: whole bytes between two partial ones. `head` bits of the first byte, `whole`
+// bytes, `tail` bits of the last byte.
 struct BitRange {
   std::uint8_t* first;
   std::uint8_t
       head_mask;  // 0: the range starts on a byte boundary, `first` is its first whole byte
   std::size_t whole;
-  std::uint8_t tail_mask;  // 0: it ends on one
+  std::uint8_t tail_mask;  // 0: the range ends on a byte boundary
 };
 
 BitRange split(std::uint8_t* byte, unsigned bit, std::uint64_t bits) {
@@ -31,8 +31,8 @@ BitRange split(std::uint8_t* byte, unsigned bit, std::uint64_t bits) {
   return r;
 }
 
-// Two blocks may write adjacent bytes at once. Bits of a shared byte are changed atomically, and
-// only if they differ.
+// Two blocks may write neighbouring bytes at once, so bits of a shared byte are changed atomically,
+// and only if necessary.
 void set_bits(std::uint8_t* byte, std::uint8_t mask) {
   std::atomic_ref<std::uint8_t> a(*byte);
   if ((a.load(std::memory_order_relaxed) & mask) != mask)
@@ -80,15 +80,15 @@ Address DeviceMemory::first_written(Address address, std::uint64_t size) const {
   return in_window(address) ? first_with(true, address, size) : address;
 }
 
-// The first byte of the range whose state equals `written`, or the end of the range.
+// The first byte of the range that is `written`, or the end of the range.
 Address DeviceMemory::first_with(bool written, Address address, std::uint64_t size) const {
   const Address end = address + size;
   if (size == 0) return end;
-  const std::uint64_t other = written ? 0 : ~std::uint64_t{0};  // what is passed over
+  const std::uint64_t other = written ? 0 : ~std::uint64_t{0};  // the value of bytes to skip
   Address at = address;
   const std::uint8_t* byte = written_shadow(at);
   const auto found_in = [&](std::uint8_t b) { return static_cast<std::uint8_t>(b ^ other); };
-  // Bits of the first byte before the range do not count.
+  // Ignores the bits of the first byte before the range.
   std::uint8_t found = static_cast<std::uint8_t>(found_in(*byte) & (0xffu << ((at - begin_) & 7)));
   at -= (at - begin_) & 7;
   while (found == 0) {
@@ -111,12 +111,11 @@ void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
   if (!in_window(from)) return mark_written(to, size);
   partly_written_.copy(to, from, size);
   if ((to - begin_) % 8 == (from - begin_) % 8) {
-    // Same alignment: whole bytes are copied unchanged. Only bits that share a byte with others are
-    // special.
+    // Same bit position: whole bytes are copied; only partly covered bytes need care.
     const BitRange t = split(written_shadow(to), (to - begin_) & 7, size);
     const std::uint8_t* source = written_shadow(from);
     const std::size_t head_bytes = t.head_mask != 0 ? 1 : 0;
-    // Read both ends first: the ranges may overlap.
+    // Reads both ends first, because the ranges may overlap.
     const std::uint8_t head = source[0];
     const std::uint8_t tail = t.tail_mask != 0 ? source[head_bytes + t.whole] : 0;
     const auto merge = [](std::uint8_t* byte, std::uint8_t mask, std::uint8_t value) {
@@ -128,8 +127,8 @@ void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
     if (t.tail_mask != 0) merge(t.first + head_bytes + t.whole, t.tail_mask, tail);
     return;
   }
-  // Different alignment: bit by bit. A copy between overlapping ranges must read all bits before it
-  // writes.
+  // Different bit positions: copies run by run. Reads everything before it writes, because the
+  // ranges may overlap.
   std::vector<bool> bits(size);
   for (Address at = from; at < from + size; ++at)
     bits[at - from] = *written_shadow(at) >> ((at - begin_) & 7) & 1;

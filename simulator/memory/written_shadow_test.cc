@@ -1,4 +1,4 @@
-// Compares the shadow with a plain array of bools, operation by operation.
+// Compares the shadow with an array of bools after each operation.
 #include <gtest/gtest.h>
 
 #include <random>

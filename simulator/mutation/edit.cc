@@ -12,7 +12,7 @@
 namespace lockstep::mutation {
 namespace {
 
-// A module has few opcodes and many instructions.
+// Caches the matches of an opcode: a module has few opcodes and many instructions.
 const std::vector<isa::Match>& matches_of(const std::string& opcode) {
   static auto& known = *new std::map<std::string, std::vector<isa::Match>>;
   const auto [it, first] = known.try_emplace(opcode);
@@ -37,8 +37,8 @@ bool is_part_of(const ptx::Operand& o, const std::string& symbol) {
                      [&](const ptx::Operand& e) { return is_part_of(e, symbol); });
 }
 
-// Every instruction that accesses shared memory can access local memory, where the variable is
-// moved.
+// Moves the variable to local memory. Instructions that access shared memory can access local
+// memory too.
 void remove_sharing(ptx::Function& function, const std::string& symbol) {
   for (ptx::Variable& v : function.variables)
     if (v.name == symbol) v.space = ptx::Space::kLocal;
@@ -160,7 +160,7 @@ void Sequence::add_to(std::vector<Edit>& edits) {
 
 std::vector<Edit> edits_of(const Site& site) {
   std::vector<Edit> edits;
-  if (site.instruction().row == nullptr) return edits;  // an implicit return
+  if (site.instruction().row == nullptr) return edits;  // the end of a function
   if (chooses_division(site.function, site.index)) return edits;
   add_thread_edits(site, edits);
   add_memory_edits(site, edits);

@@ -1,4 +1,5 @@
-// A change of one instruction of a parsed function, and the functions that build valid PTX for it.
+// A change of one instruction of a parsed function, and helpers that make changes which are valid
+// PTX.
 #pragma once
 
 #include <cstdint>
@@ -12,42 +13,42 @@
 
 namespace lockstep::mutation {
 
-// An instruction and its place.
+// An instruction and its place in a function.
 struct Site {
   const ptx::Module& module;
   const ptx::Function& function;
   std::uint32_t index = 0;  // into function.body
   const std::vector<ptx::Register>* registers =
-      nullptr;  // instead of the function's registers: includes those that an edit adds
+      nullptr;  // replaces the function's registers: these and the ones that an edit adds
   const ptx::Instruction& instruction() const { return function.body[index]; }
 };
 
 struct Edit {
   Operator op = Operator::kCount;
-  std::string change;  // as the end of a sentence about the instruction: "rounds toward zero"
-  std::vector<ptx::Instruction> instead;  // its replacement; empty: none
+  std::string change;  // the end of a sentence about the instruction: "rounds toward zero"
+  std::vector<ptx::Instruction> instead;  // the replacement; empty if the instruction is removed
   std::vector<ptx::Register>
-      registers;  // new ones: the first has the number function.registers.size()
+      registers;  // new registers; the first has number function.registers.size()
   bool removes_sharing =
-      false;  // of the variable that operand 1 names: apply() changes the whole function
+      false;  // moves the variable named by operand 1; apply() then changes the whole function
 };
 
-// All edits of an instruction, always in the same order.
+// Every edit of an instruction, always in the same order.
 std::vector<Edit> edits_of(const Site& site);
 
-// Applies the change. Labels keep referring to the same instructions.
+// Applies the edit. Labels still refer to the instructions that they named before.
 void apply(ptx::Function& function, std::uint32_t index, Edit edit);
 
-// ---- For code that builds edits -----------------------------------------------------------------
+// ---- For those who make edits -------------------------------------------------------------------
 
-// The instruction with another opcode and other operands, with the same guard and line. nullopt if
-// PTX, or the module's version and target, has no such form.
+// The instruction with another opcode and other operands, with the same guard and source line.
+// nullopt if PTX has no such form, or the module's version and target do not support it.
 std::optional<ptx::Instruction> with_opcode(const Site& site, const std::string& opcode,
                                             std::vector<ptx::Operand> operands);
 std::optional<ptx::Instruction> with_opcode(const Site& site, const std::string& opcode);
 
-// Replaces a word of an opcode: "setp.lt.s32" with ".lt" replaced by ".le". nullopt if the opcode
-// does not contain the word.
+// Replaces a word of an opcode: ".lt" in "setp.lt.s32" by ".le". nullopt if the word does not
+// occur.
 std::optional<std::string> replace_word(std::string_view opcode, std::string_view word,
                                         std::string_view by);
 bool has_word(std::string_view opcode, std::string_view word);
@@ -61,12 +62,12 @@ void add(std::vector<Edit>& to, Operator op, std::string change,
 // Adds an edit that removes the instruction.
 void add_removal(std::vector<Edit>& to, Operator op, std::string change);
 
-// is_integer(): whether operand n exists and is an integer constant. with_integer(): the
-// instruction with another integer there.
+// Whether operand n exists and is an integer constant; the instruction with another integer as
+// operand n.
 bool is_integer(const ptx::Instruction& i, std::size_t n);
 std::optional<ptx::Instruction> with_integer(const Site& site, std::size_t n, std::uint64_t bits);
 
-// Several instructions that replace one, with their own registers.
+// Replaces one instruction by several, which may use new registers.
 class Sequence {
  public:
   Sequence(const Site& site, Operator op, std::string change);
@@ -77,7 +78,7 @@ class Sequence {
 
  private:
   const Site& site_;
-  std::vector<ptx::Register> registers_;  // the function's, and behind them the new ones
+  std::vector<ptx::Register> registers_;  // the function's registers, then the new ones
   Edit edit_;
   bool whole_ = true;
 };

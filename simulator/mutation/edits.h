@@ -1,4 +1,4 @@
-// The edits, by subject: each function appends those of its operators.
+// The edits by subject. Each function appends the edits of its operators.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace lockstep::mutation {
 
-// A word of an opcode, such as ".rn", and its replacement; empty: the word is removed.
+// A word of an opcode, such as ".rn", and its replacement; an empty replacement removes the word.
 struct Words {
   std::string_view from, to;
 };
@@ -18,11 +18,10 @@ void add_thread_edits(const Site& site,
                                                   // orders, atomics, shuffles, votes
 void add_memory_edits(const Site& site, std::vector<Edit>& edits);   // indices, addresses, stores
 void add_control_edits(const Site& site, std::vector<Edit>& edits);  // comparisons, guards
-void add_arithmetic_edits(const Site& site, std::vector<Edit>& edits);  // what computes
+void add_arithmetic_edits(const Site& site, std::vector<Edit>& edits);  // computations
 void add_copy_edits(const Site& site,
-                    std::vector<Edit>& edits);  // copies of many bytes and by tensor maps, and who
-                                                // waits for their bytes
+                    std::vector<Edit>& edits);  // bulk and tensor copies, waits for their bytes
 void add_matrix_edits(const Site& site,
-                      std::vector<Edit>& edits);  // matrices that lanes hold together
+                      std::vector<Edit>& edits);  // matrices distributed over lanes
 
 }  // namespace lockstep::mutation

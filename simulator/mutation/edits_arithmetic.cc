@@ -20,7 +20,7 @@ using isa::Rounding;
 using isa::Type;
 using ptx::Operand;
 
-// Replaces the first of these words that the opcode contains, if the result is valid PTX.
+// Replaces the first of the words that occurs in the opcode, if the result is valid PTX.
 template <std::size_t n>
 void add_replaced(const Site& site, Operator op, const std::array<Words, n>& table,
                   std::vector<Edit>& edits) {
@@ -98,7 +98,7 @@ void add_flush_edits(const Site& site, std::vector<Edit>& edits) {
 void add_product_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const auto [name, rest] = divided(i.text);
-  // A product plus zero is rounded once either way.
+  // A product plus zero has one rounding either way.
   if (i.opcode == Opcode::k_fma && i.operands.size() == 4 &&
       !is_zero(site.function, i.operands[3], i.modifiers.type)) {
     const Type type = site.function.registers[i.operands[0].index].type;
@@ -119,7 +119,7 @@ void add_product_edits(const Site& site, std::vector<Edit>& edits) {
   }
   if ((i.opcode != Opcode::k_add && i.opcode != Opcode::k_sub) || !is_float(i.modifiers.type))
     return;
-  // A product computed shortly before, in the same basic block, and read only here.
+  // A product computed shortly before in the same basic block, and read only here.
   for (const std::size_t n : {1, 2}) {
     if (i.opcode == Opcode::k_sub && n == 2) break;  // a - b * c needs a negation
     if (i.operands[n].kind != Operand::Kind::kRegister ||
@@ -154,12 +154,13 @@ void add_conversion_edits(const Site& site, std::vector<Edit>& edits) {
                                                {".s32", ".s16"},
                                                {".u16", ".u8"},
                                                {".s16", ".s8"}}};
-  // The last word is the source's type.
+  // The last word is the type of the source.
   const std::size_t dot = i.text.rfind('.');
   const std::string head = i.text.substr(0, dot), type = i.text.substr(dot);
   for (const Words& w : kNarrower) {
     if (type != w.from) continue;
-    // Bits that the destination cannot hold, or that the source never has, are no loss.
+    // A narrower type changes nothing if the destination has no more bits, or if the source's value
+    // always fits it.
     const Type narrow = isa::type_from_name(w.to.substr(1));
     if (isa::size_of(i.modifiers.type) <= isa::size_of(narrow)) continue;
     if (const auto bound = most(site.function, i.operands[1]); bound && *bound <= largest(narrow))
@@ -169,13 +170,12 @@ void add_conversion_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// The constant that an operand is, changed; the type of float constants says how to read their
-// bits.
+// Changes the constant operands. The type of a float constant determines how its bits are read.
 void add_constant_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   if (!is_computation(isa::category_of(i.opcode))) {
     const Category c = isa::category_of(i.opcode);
-    // Stores and atomics have constants too, and so have the counts of an mbarrier.
+    // Stores, atomics and the counts of an mbarrier have constants too.
     if (c != Category::kLoadStore && c != Category::kAtomic && c != Category::kMbarrier) return;
   }
   for (std::size_t n = 0; n < i.operands.size(); ++n) {
@@ -203,7 +203,8 @@ void add_constant_edits(const Site& site, std::vector<Edit>& edits) {
       const int bytes = std::max(1, isa::size_of(type));
       const std::uint64_t mask =
           bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
-      // A signed shift by the width or more leaves only the sign, as does a shift by slightly less.
+      // A signed right shift by the width or more leaves only the sign, as does a shift by one bit
+      // less.
       const bool sign = i.opcode == Opcode::k_shr && n == 2 && isa::is_signed(i.modifiers.type) &&
                         o.bits + 1 >= 8u * isa::size_of(i.modifiers.type);
       if (!sign) changed((o.bits + 1) & mask, "the constant is one more");
@@ -252,7 +253,7 @@ void add_replacement_edits(const Site& site, std::vector<Edit>& edits) {
   for (const Words& w : kSiblings) {
     if (name != w.from) continue;
     auto sibling = with_opcode(site, std::string(w.to) + rest);
-    // Shifts to the left are of bits, those to the right of numbers.
+    // Left shifts operate on bits, right shifts on numbers.
     if (!sibling && name == "shl")
       sibling = with_opcode(site, "shr" + std::string(rest == ".b64"   ? ".u64"
                                                       : rest == ".b16" ? ".u16"
@@ -273,7 +274,7 @@ void add_replacement_edits(const Site& site, std::vector<Edit>& edits) {
                                               {".inc", ".dec"},
                                               {".dec", ".inc"}}};
   add_replaced(site, Operator::kOperationReplaced, kAtomics, edits);
-  // An exchange is of bits; a reduction has none.
+  // An exchange operates on bits; a reduction has no exchange.
   if (!has_word(i.text, ".add")) return;
   const std::string other =
       *replace_word(i.text, ".add", i.opcode != Opcode::k_atom ? ".max" : ".exch");

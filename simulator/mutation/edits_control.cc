@@ -14,7 +14,7 @@ using isa::Opcode;
 struct Pair {
   std::string_view word, edge, negated;
 };
-// Ordered comparisons of floats are negated to unordered ones: !(a < b) holds for NaN.
+// The negation of an ordered float comparison is unordered: !(a < b) is true for NaN.
 constexpr std::array<Pair, 16> kComparisons = {{
     {".lt", ".le", ".ge"},
     {".le", ".lt", ".gt"},

@@ -12,9 +12,9 @@ using isa::Opcode;
 using isa::Type;
 using ptx::Operand;
 
-constexpr std::int64_t kUnit = 16;  // bytes: the unit of these copies
+constexpr std::int64_t kUnit = 16;  // bytes: the granularity of these copies
 constexpr std::int64_t kTensorPlace =
-    128;  // bytes: where in shared memory a tensor copy's place may begin
+    128;  // bytes: the alignment of a tensor copy's address in shared memory
 constexpr std::int64_t kMbarrier = 8;  // bytes
 
 bool is_of_a_tensor(Opcode op) {
@@ -24,8 +24,8 @@ bool is_of_bytes(Opcode op) {
   return op == Opcode::k_cp_async_bulk || op == Opcode::k_cp_reduce_async_bulk;
 }
 
-// The instruction with an integer added to what `operand` finds in its operands: a constant, or a
-// register of that type.
+// Adds an integer to the operand that `operand` finds, which is a constant or a register of that
+// type.
 template <class Find>
 void add_increased(const Site& site, Operator op, const std::string& change, Type type,
                    std::int64_t by, std::vector<Edit>& edits, Find&& operand) {
@@ -61,7 +61,7 @@ void add_byte_edits(const Site& site, std::vector<Edit>& edits) {
   const std::size_t n = arrives ? 2 : 1;
   changed("16 bytes more are expected", n, kUnit);
   changed("16 bytes fewer are expected", n, -kUnit);
-  if (is_integer(i, n)) return;  // a constant becomes zero anyway
+  if (is_integer(i, n)) return;  // a constant is changed to zero anyway
   const std::string none = "no bytes are expected";
   if (arrives) {
     add(edits, Operator::kBytesChanged, none,
@@ -71,8 +71,8 @@ void add_byte_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// Address operands: places of data, a tensor with its coordinates, and finally the mbarrier, if
-// any.
+// Changes the operands in brackets: addresses of data, a tensor with its coordinates, and finally
+// the mbarrier, if any.
 void add_place_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const bool tensor = is_of_a_tensor(i.opcode);
@@ -127,11 +127,11 @@ void add_coordinate_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// The lowest bit of the mask of blocks.
+// Clears the lowest bit of the mask of blocks.
 void add_multicast_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   if (!has_word(i.text, ".multicast::cluster")) return;
-  std::size_t n = 0;  // behind the mbarrier, and the offsets of im2col
+  std::size_t n = 0;  // behind the mbarrier and the offsets of im2col
   for (std::size_t o = 0; o < i.operands.size(); ++o)
     if (i.operands[o].kind == Operand::Kind::kAddress ||
         i.operands[o].kind == Operand::Kind::kVector)

@@ -25,8 +25,8 @@ bool is_of_rows(Opcode op) { return op == Opcode::k_ldmatrix || op == Opcode::k_
 bool is_of_a_fragment(Opcode op) { return op == Opcode::k_wmma_load || op == Opcode::k_wmma_store; }
 bool loads(Opcode op) { return op == Opcode::k_ldmatrix || op == Opcode::k_wmma_load; }
 
-// For wgmma: the index of the predicate for accumulation. The signs of A and B follow, then whether
-// A (if in shared memory) and B are transposed.
+// The operand of wgmma that says whether it accumulates. Behind it come the signs of A and B, then
+// the transpositions of A, if A is in shared memory, and of B.
 std::size_t accumulates_at(const ptx::Instruction& i) {
   return i.opcode == Opcode::k_wgmma_mma_async_sp ? 5 : 3;
 }
@@ -101,7 +101,7 @@ void add_factor_edits(const Site& site, std::vector<Edit>& edits) {
   const bool warpgroup = is_of_a_warpgroup(i.opcode);
   if (!warpgroup && !is_of_a_warp(i.opcode)) return;
   std::vector<Operand> operands = i.operands;
-  std::swap(operands[1], operands[2]);  // where they have as many registers
+  std::swap(operands[1], operands[2]);  // only if they have the same number of registers
   add(edits, Operator::kOperandsExchanged, "A and B change places",
       with_opcode(site, i.text, std::move(operands)));
   if (warpgroup) {
@@ -115,7 +115,7 @@ void add_factor_edits(const Site& site, std::vector<Edit>& edits) {
     add(edits, Operator::kSaturationChanged, change,
         with_opcode(site, *replace_word(i.text, ".satfinite", "")));
   } else if (i.modifiers.type == Type::kS32) {
-    // wmma has the word at its end, the others before the first type.
+    // wmma has the word at its end, the other instructions have it before the first type.
     const std::string text = i.opcode == Opcode::k_wmma_mma
                                  ? i.text + ".satfinite"
                                  : *replace_word(i.text, ".s32", ".satfinite.s32");
@@ -123,7 +123,8 @@ void add_factor_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// Inverts the n-th of the words .row and .col of an opcode, from 0 on; nullopt if it has fewer.
+// Exchanges the n-th of the words .row and .col of an opcode, counted from 0. nullopt if there are
+// fewer.
 std::optional<std::string> with_layout_turned(const std::string& opcode, int n) {
   for (std::size_t dot = opcode.find('.'); dot != std::string::npos;
        dot = opcode.find('.', dot + 1)) {
@@ -145,7 +146,7 @@ void add_layout_edits(const Site& site, std::vector<Edit>& edits) {
   const auto replaced = [&](const std::string& change, const std::optional<std::string>& text) {
     if (text) add(edits, Operator::kLayoutChanged, change, with_opcode(site, *text));
   };
-  if (i.opcode == Opcode::k_mma) {  // of wmma.mma the layouts only repeat what its loads have said
+  if (i.opcode == Opcode::k_mma) {  // the layouts of wmma.mma only repeat those of its loads
     turned(0, "A");
     turned(1, "B");
   } else if (is_of_a_fragment(i.opcode)) {
@@ -154,7 +155,7 @@ void add_layout_edits(const Site& site, std::vector<Edit>& edits) {
     add(edits, Operator::kLayoutChanged, "the matrix is not transposed",
         with_opcode(site, "mov.b32"));
   } else if (is_of_rows(i.opcode) && (i.modifiers.shape.m != 8 || i.modifiers.shape.n != 8)) {
-    return;  // of bytes there is one way
+    return;  // bytes have one layout only
   } else if (is_of_rows(i.opcode) && i.modifiers.transposed) {
     replaced("the matrices are not transposed", replace_word(i.text, ".trans", ""));
   } else if (is_of_rows(i.opcode)) {
@@ -170,8 +171,8 @@ void add_layout_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// Fields of the descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2). Distances are in
-// units of 16 bytes.
+// Fields of the descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2). Its distances are
+// in units of 16 bytes.
 struct DescriptorEdit {
   Operator op;
   const char *operation, *change;
@@ -201,7 +202,7 @@ void add_matrix_place_edits(const Site& site, std::vector<Edit>& edits) {
   }
   const bool fragment = is_of_a_fragment(i.opcode);
   if (!fragment && !is_of_rows(i.opcode)) return;
-  // A row of an 8 x 8 matrix; and what a fragment's place is a multiple of.
+  // A row of an 8 x 8 matrix, or the alignment of a fragment.
   const std::int64_t bytes = fragment ? 32 : 16;
   for (const std::int64_t by : {bytes, -bytes}) {
     ptx::Instruction moved = i;

@@ -70,7 +70,7 @@ void add_index_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// Bytes that one lane accesses; 0 if it is not an ordinary access.
+// The bytes that one lane accesses; 0 for other than ordinary accesses.
 std::int64_t accessed_bytes(const ptx::Instruction& i) {
   switch (i.opcode) {
     case Opcode::k_ld:
@@ -86,7 +86,7 @@ std::int64_t accessed_bytes(const ptx::Instruction& i) {
   }
 }
 
-// cp.async has the number of bytes in its third operand.
+// The third operand of cp.async is the number of bytes.
 std::int64_t element_bytes(const ptx::Instruction& i) {
   if (i.opcode != Opcode::k_cp_async) return accessed_bytes(i);
   return i.operands.size() > 2 && i.operands[2].kind == Operand::Kind::kImmediate
@@ -136,7 +136,8 @@ void add_store_edits(const Site& site, std::vector<Edit>& edits) {
   edit.change = what;
 }
 
-// At the first instruction of a function that reads a shared variable's address.
+// Moves a shared variable to local memory, at the first instruction of its function that takes the
+// variable's address.
 void add_sharing_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   if (i.opcode != Opcode::k_mov || i.operands.size() != 2 ||
@@ -147,7 +148,7 @@ void add_sharing_edits(const Site& site, std::vector<Edit>& edits) {
     return v.name == symbol && v.space == Space::kShared && !v.is_extern;
   };
   if (std::none_of(site.function.variables.begin(), site.function.variables.end(), is_it)) return;
-  bool others = false;  // other variables in shared memory would be moved, too
+  bool others = false;  // moving the variable would also move other shared data
   for (const ptx::Variable& v : site.function.variables)
     others |= v.space == Space::kShared && v.name != symbol;
   for (std::uint32_t n = 0; n < site.function.body.size(); ++n) {

@@ -22,7 +22,7 @@ void add_barrier_edits(const Site& site, std::vector<Edit>& edits) {
       if (i.modifiers.bar != isa::BarMode::kRed)
         add_removal(edits, Operator::kBarrierRemoved, "the barrier is left out");
       const std::size_t number = i.modifiers.bar == isa::BarMode::kRed ? 1 : 0;
-      // If all threads of a block synchronise, as with __syncthreads(), the barrier's number does
+      // At a barrier of all threads of a block, as in __syncthreads(), the barrier's number does
       // not matter.
       if (is_integer(i, number) && i.operands.size() > (number == 0 ? 1 : 3)) {
         const std::uint64_t other = i.operands[number].bits == 15 ? 0 : i.operands[number].bits + 1;
@@ -38,7 +38,7 @@ void add_barrier_edits(const Site& site, std::vector<Edit>& edits) {
       break;
     }
     case Category::kClusterBarrier:
-      // An arrival without its wait, or a wait without its arrival, would block. So only the wait
+      // An arrival without its wait, or a wait without its arrival, would deadlock. Only the wait
       // is removed.
       if (i.opcode == Opcode::k_barrier_cluster_wait)
         add_removal(edits, Operator::kBarrierRemoved,
@@ -81,7 +81,7 @@ void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
       break;
     case Opcode::k_mbarrier_test_wait:
     case Opcode::k_mbarrier_try_wait: {
-      // The predicate is set as if the phase were complete.
+      // The predicate says that the phase is complete.
       add(edits, Operator::kWaitRemoved, "the wait is over at once",
           with_opcode(site, "setp.eq.u32",
                       {i.operands[0], integer_operand(0), integer_operand(0)}));
@@ -136,7 +136,7 @@ void add_order_edits(const Site& site, std::vector<Edit>& edits) {
         with_opcode(site, *replace_word(i.text, w.from, w.to)));
     break;
   }
-  // A relaxed access becomes an ordinary one.
+  // Turns a relaxed access into a weak one.
   if (category == Category::kLoadStore && i.modifiers.semantics == isa::Semantics::kRelaxed) {
     std::string weak = *replace_word(i.text, ".relaxed", ".weak");
     for (const char* scope : {".sys", ".gpu", ".cta", ".cluster"})
@@ -158,7 +158,7 @@ const char* operation_of(AtomOp op) {
   }
 }
 
-// d = atomic operation on [a] with b: load, operation, store.
+// Splits an atomic operation d = op([a], b) into a load, the operation and a store.
 void add_atomic_split(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   if (isa::category_of(i.opcode) != Category::kAtomic || i.modifiers.vector != 1) return;
@@ -229,8 +229,7 @@ void add_shuffle_edits(const Site& site, std::vector<Edit>& edits) {
       add(edits, Operator::kShuffleChanged, "the offset is one less",
           with_integer(site, 2, i.operands[2].bits - 1));
   }
-  // The third source: bits 0 to 4 the clamp, bits 8 to 12 the mask of the segment (PTX
-  // ISA 9.7.9.6).
+  // The third source: bits 0 to 4 are the clamp, bits 8 to 12 the segment mask (PTX ISA 9.7.9.6).
   if (is_integer(i, 3)) {
     add(edits, Operator::kShuffleChanged, "the clamp is another",
         with_integer(site, 3, i.operands[3].bits ^ 1));

@@ -1,6 +1,6 @@
-// One changed instruction of the device code of a program.
+// One changed instruction of a program's device code.
 //
-// Plain data: code that runs mutants need not process PTX.
+// Plain data: code that runs mutants does not depend on PTX.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lockstep::mutation {
 
-// An edit of an instruction. Parsing the same texts gives the same places.
+// Identifies an edit of an instruction. Parsing the same texts yields the same places.
 struct Place {
   std::uint32_t module = 0, function = 0, instruction = 0;  // indices
   std::uint32_t edit = 0;                                   // index into edits_of
@@ -22,8 +22,8 @@ struct Mutant {
   std::string change;    // Edit::change
   std::string function;  // mangled
   std::string text;      // the instruction
-  // The source line of the instruction: the innermost one outside CUDA's own headers. Line 0: the
-  // PTX has no line information.
+  // The source line that was compiled into the instruction: the innermost one outside of CUDA's own
+  // headers. Line 0 if the PTX has no line information.
   std::string file;
   int line = 0, column = 0;
 };

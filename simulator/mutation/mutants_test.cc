@@ -24,7 +24,7 @@ ptx::Module parsed(const std::string& text) {
   return std::move(std::get<ptx::Module>(result));
 }
 
-// A kernel round a body, which has registers of all kinds.
+// A module with one kernel around `body`, with registers of all kinds.
 ptx::Module kernel(const std::string& body) {
   return parsed(
       ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 "
@@ -67,7 +67,7 @@ TEST(Edits, OfComparisons) {
             (Texts{"compare-edge: lt became le: setp.le.s32 %p1, %r1, %r2",
                    "compare-negated: lt became ge: setp.ge.s32 %p1, %r1, %r2",
                    "operands-exchanged: its operands change places: setp.lt.s32 %p1, %r2, %r1"}));
-  // NaN must not change the direction of the branch.
+  // The negation must not change the result for NaN.
   const Texts ordered = edits("setp.gtu.f32 %p1, %f1, %f2;");
   EXPECT_EQ(ordered[0], "compare-edge: gtu became geu: setp.geu.f32 %p1, %f1, %f2");
   EXPECT_EQ(ordered[1], "compare-negated: gtu became le: setp.le.f32 %p1, %f1, %f2");
@@ -103,7 +103,7 @@ TEST(Edits, OfArithmetic) {
                    "operands-exchanged: its operands change places: shl.b32 %r1, %r3, %r2"}));
   EXPECT_EQ(edits("cvt.sat.u16.u32 %h1, %r2;"),
             (Texts{"conversion-changed: does not saturate: cvt.u16.u32 %h1, %r2"}));
-  EXPECT_TRUE(edits("cvt.u32.u64 %r1, %rd2;").empty());  // of the low half nothing is lost
+  EXPECT_TRUE(edits("cvt.u32.u64 %r1, %rd2;").empty());  // the low half loses nothing
   EXPECT_EQ(edits("cvt.s64.s32 %rd1, %r2;"),
             (Texts{"conversion-changed: is from s16: cvt.s64.s16 %rd1, %r2"}));
 }
@@ -383,7 +383,7 @@ TEST(Edits, OfMatricesOfAWarpgroup) {
                    "layout-changed: B is swizzled in another way: xor.b64 %described, %rd2, "
                    "0xc000000000000000; " +
                        wgmma + "%rd1, %described, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x1"}));
-  // A in registers; a predicate says whether it accumulates.
+  // A is in registers; a predicate says whether the instruction accumulates.
   const Texts registers = edits(wgmma + "{%r1, %r2, %r3, %r4}, %rd2, %p1, 1, 1, 0;");
   ASSERT_EQ(registers.size(), 9u);
   EXPECT_EQ(registers[1], "accumulator-changed: the product is added to what was there: " + wgmma +
@@ -425,7 +425,7 @@ TEST(Edits, LeaveOutAConversionThatLosesNothing) {
     return has(changes(all, static_cast<std::uint32_t>(std::count(body.begin(), body.end(), ';'))),
                type);
   };
-  // The largest block has 1024 threads: 31 of its rows fit 16 bits with a sign, 32 do not.
+  // The largest block has 1024 threads. 31 * 1024 fits a signed 16-bit integer, 32 * 1024 does not.
   EXPECT_FALSE(after("mov.u32 %r2, %ntid.x;\nmul.lo.s32 %r1, %r2, 31;", "is from s16"));
   EXPECT_TRUE(after("mov.u32 %r2, %ntid.x;\nshl.b32 %r1, %r2, 5;", "is from s16"));
   EXPECT_FALSE(after("mov.u32 %r2, %tid.x;\nadd.s32 %r1, %r2, 31744;", "is from s16"));
@@ -445,7 +445,7 @@ TEST(Edits, LeaveOutWhichOfTwoEqualNumbersIsTheSmaller) {
   EXPECT_TRUE(edge("s32", "selp.b32 %r3, %r1, %r4, %p1;"));
   EXPECT_TRUE(edge("s32", "selp.b32 %r3, %r1, %r2, %p1;\n@%p1 bra L;\nL:"));
   EXPECT_TRUE(has(changes("setp.lt.f32 %p1, %f1, %f2;\nselp.f32 %f3, %f1, %f2, %p1;", 0),
-                  "compare-edge"));  // -0 and 0
+                  "compare-edge"));  // -0 and 0 compare equal
 }
 
 TEST(Edits, LeaveOutTheRoundingOfAProductAndZero) {
@@ -484,7 +484,7 @@ TEST(Edits, LeaveOutAShiftOfTheSignByMore) {
   EXPECT_TRUE(has(changes("shr.u64 %rd1, %rd2, 63;", 0), "one more"));
 }
 
-// Rebuilding a parsed instruction from its words and operands must give the same instruction.
+// Rebuilds every example instruction from its words and operands.
 TEST(WithOpcode, MakesEveryExampleAgain) {
   const std::vector<isa::Example> examples = isa::pairwise_examples();
   std::size_t made = 0;
@@ -500,7 +500,7 @@ TEST(WithOpcode, MakesEveryExampleAgain) {
         const ptx::Instruction& i = f.body[n];
         if (i.row == nullptr || i.rules == nullptr ||
             isa::category_of(i.opcode) == isa::Category::kControl)
-          continue;  // a label is an index by now
+          continue;  // a label is an index after parsing
         const auto again = with_opcode({m, f, n}, i.text);
         ASSERT_TRUE(again.has_value()) << ptx::spell(i, f);
         EXPECT_EQ(again->row, i.row) << ptx::spell(i, f);
@@ -517,13 +517,13 @@ TEST(Apply, LabelsGoOnNamingTheirInstructions) {
       "[%rd1], %r2;\nM:";
   ptx::Module m = kernel(body);
   ptx::Function& f = m.functions[0];
-  // One instruction becomes two: what stands behind it moves.
+  // One instruction becomes two: the following instructions move.
   apply(f, 0, edits_of({m, f, 0})[2]);
   ASSERT_EQ(ptx::spell(f.body[1], f), "add.s32 %r1, %r1, 0x1");
   EXPECT_EQ(ptx::spell(f.body[3], f), "@%p1 bra ->0");
   EXPECT_EQ(ptx::spell(f.body[4], f), "@%p2 bra ->6");
   EXPECT_EQ(ptx::spell(f.body[6], f), "ret");
-  // And one becomes none: its label is the next one's.
+  // One instruction is removed: its label moves to the next instruction.
   std::vector<Edit> of_store = edits_of({m, f, 5});
   apply(f, 5, of_store.back());
   EXPECT_EQ(ptx::spell(f.body[4], f), "@%p2 bra ->5");
@@ -544,7 +544,7 @@ TEST(Mutants, SayWhereTheyAre) {
   EXPECT_EQ(mutants[0].line, 7);
   EXPECT_EQ(mutants[0].text, "add.s32 %r1, %r1, %r2");
   EXPECT_EQ(mutants[1].file,
-            "a.cu");  // what the toolkit's header says stands for the line that called it
+            "a.cu");  // the line of the call replaces a place in a toolkit header
   EXPECT_EQ(mutants[1].line, 8);
   make_mutant(modules, mutants[1].place);
   EXPECT_EQ(modules[0].functions[0].body[1].text, "max.s32");

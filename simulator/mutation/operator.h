@@ -1,5 +1,5 @@
-// The kinds of changes in mutants of a kernel. docs/reference/mutation.md describes the source
-// mistake that each represents.
+// The kinds of changes of kernel mutants. docs/reference/mutation.md describes the source mistake
+// that each one imitates.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace lockstep::mutation {
 
 enum class Operator : std::uint8_t {
-  // Among threads.
+  // Synchronisation between threads.
   kBarrierRemoved,
   kBarrierChanged,
   kFenceRemoved,
@@ -23,20 +23,20 @@ enum class Operator : std::uint8_t {
   kSharingRemoved,
   kShuffleChanged,
   kVoteChanged,
-  // Where a thread is, and what it accesses.
+  // A thread's index and the addresses of its accesses.
   kIndexExchanged,
   kIndexShifted,
   kAddressShifted,
   kStoreRemoved,
-  // What a copy by a tensor map or of many bytes moves.
+  // The data of bulk and tensor copies.
   kCoordinateChanged,
   kBytesChanged,
   kMulticastNarrowed,
-  // Which way it goes.
+  // Control flow.
   kCompareEdge,
   kCompareNegated,
   kGuardRemoved,
-  // What it computes.
+  // Arithmetic.
   kRoundingChanged,
   kFlushChanged,
   kProductSplit,
@@ -45,7 +45,7 @@ enum class Operator : std::uint8_t {
   kConstantChanged,
   kOperandsExchanged,
   kOperationReplaced,
-  // Of matrices that lanes hold together.
+  // Matrices distributed over lanes.
   kAccumulatorChanged,
   kFragmentChanged,
   kLayoutChanged,
@@ -56,15 +56,15 @@ enum class Operator : std::uint8_t {
 
 inline constexpr std::size_t kOperators = static_cast<std::size_t>(Operator::kCount);
 
-// Whether a program's results can show the change on a GPU that runs blocks one after another, warp
-// by warp. Other changes show only in checks of the order of accesses, or by chance.
+// Whether the change can alter results on a GPU that runs blocks one after the other, warp by warp.
+// Other changes are visible only to checks of the order of accesses, or by chance.
 bool changes_results(Operator op);
 
 // "barrier-removed".
 std::string_view name_of(Operator op);
-// Returns nullopt if no operator has the name.
+// The operator with this name; nullopt if there is none.
 std::optional<Operator> operator_named(std::string_view name);
-// One sentence.
+// A one-sentence description.
 std::string_view description_of(Operator op);
 
 }  // namespace lockstep::mutation

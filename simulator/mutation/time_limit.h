@@ -11,17 +11,18 @@
 
 namespace lockstep::mutation {
 
-// Starts when constructed. It counts processor time, so a mutant that waits for a processor on a
-// busy machine loses nothing. A mutant that waits for an event that never occurs uses no processor
-// time. Its limit is over when it sleeps for long; if it sleeps intermittently, when several times
-// the limit have passed by the clock.
+// Measures processor time from construction, so that a busy machine kills no mutant. A process that
+// waits for ever uses no processor time. Once the limit has elapsed by the clock, the process is
+// over when it has slept for kSleeps seconds without progress, and after kWaits times the limit at
+// the latest.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds) : seconds_(seconds) {}
 
   double elapsed() const { return since(begun_); }
 
-  // Call regularly, always for the same process: a child that has not been waited for.
+  // Whether the limit is exceeded. Call it repeatedly for the same process, a child that has not
+  // been waited for.
   bool is_over(pid_t process) {
     constexpr double kWaits = 10, kSleeps = 2;
     const double elapsed = this->elapsed();
@@ -48,13 +49,13 @@ class TimeLimit {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     std::string text;
     std::getline(file, text);
-    const std::size_t name = text.rfind(") ");  // it may have brackets of its own
+    const std::size_t name = text.rfind(") ");  // the name may contain brackets
     return name != std::string::npos && text[name + 2] == 'S';
   }
 
   double seconds_;
   Clock::time_point begun_ = Clock::now(), asleep_ = begun_;
-  double used_ = -1;  // processor seconds when it last made progress
+  double used_ = -1;  // processor seconds at the last observed progress
 };
 
 }  // namespace lockstep::mutation

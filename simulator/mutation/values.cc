@@ -17,7 +17,8 @@ using ptx::Function;
 using ptx::Instruction;
 using ptx::Operand;
 
-constexpr int kDeepest = 12;  // instructions between a value and the constants it is computed from
+constexpr int kDeepest =
+    12;  // instructions between a value and the constants from which it is computed
 constexpr std::uint64_t kHighWord = 0xffffffff00000000;
 
 std::optional<std::uint64_t> most_of(SpecialRegister r) {
@@ -66,8 +67,8 @@ class Bound {
         return isa::size_of(type) < 4 && !isa::is_signed(type) ? std::optional(largest(type))
                                                                : std::nullopt;
       case Opcode::k_cvt: {
-        // As long as it fits where it goes; the source's type is the last word, and a value that
-        // fits a signed one is not negative.
+        // Valid if the value fits the destination. The last word is the source's type; a value that
+        // fits a signed type is not negative.
         const auto source =
             isa::type_from_name(std::string_view(i.text).substr(i.text.rfind('.') + 1));
         const auto a = operand(1);
@@ -133,7 +134,7 @@ bool divides(const Instruction& i) {
          isa::size_of(i.modifiers.type) == 8;
 }
 
-// and.b64 of the high words, the comparison of them with 0, the branch, and behind it the long
+// The and.b64 of the high words, their comparison with 0, the branch and, behind it, the long
 // division.
 bool choice_begins_at(const Function& f, std::uint32_t n) {
   if (n + 4 >= f.body.size()) return false;
@@ -194,7 +195,7 @@ bool is_zero(const Function& function, const Operand& operand, Type type) {
 bool chooses_division(const Function& function, std::uint32_t index) {
   for (std::uint32_t back = 0; back <= 2 && back <= index; ++back)
     if (choice_begins_at(function, index - back)) return true;
-  // What puts the two numbers' high words together.
+  // The instruction that combines the high words of the two numbers.
   const Instruction& i = function.body[index];
   return i.opcode == Opcode::k_or && index + 1 < function.body.size() &&
          choice_begins_at(function, index + 1) &&
@@ -205,7 +206,7 @@ bool chooses_extreme(const Function& function, std::uint32_t index) {
   const Instruction& i = function.body[index];
   const Type type = i.modifiers.type;
   const bool integers = isa::is_signed(type) || type == Type::kU16 || type == Type::kU32 ||
-                        type == Type::kU64;  // of equal floats one may be -0
+                        type == Type::kU64;  // one of two equal floats may be -0
   if (i.opcode != Opcode::k_setp || i.operands.size() != 3 || !integers) return false;
   if (i.operands[0].kind != Operand::Kind::kRegister ||
       reads_of(function, i.operands[0].index) != 1)

@@ -1,4 +1,4 @@
-// Static properties of an instruction's values, used to omit changes without a visible effect.
+// Facts about an instruction's values that need no execution. They exclude changes without effect.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +8,32 @@
 
 namespace lockstep::mutation {
 
-// The instruction that writes a register, if there is only one and it has no guard; nullptr
-// otherwise.
+// The instruction that writes a register, if it is the only one and unconditional; otherwise
+// nullptr.
 const ptx::Instruction* definition_of(const ptx::Function& function, std::uint32_t reg);
 
-// The number of times that the function reads a register.
+// The number of reads of a register in the function.
 std::size_t reads_of(const ptx::Function& function, std::uint32_t reg);
 
-// The largest value of an integer type, read as unsigned; for a signed type, its largest
-// non-negative value.
+// The largest value of an integer type, as an unsigned number. For a signed type, the largest non-
+// negative value.
 std::uint64_t largest(isa::Type type);
 
-// The largest value that an integer operand can have, read as unsigned. It is derived from the
-// limits of blocks and grids on every GPU (CUDA programming guide, "Compute capabilities"), through
-// the computations on them. nullopt: unknown.
+// An upper bound of an integer operand, as an unsigned number. Derived from the largest blocks and
+// grids of every GPU (CUDA programming guide, "Compute capabilities") through the computations on
+// them. nullopt if no bound is known.
 std::optional<std::uint64_t> most(const ptx::Function& function, const ptx::Operand& operand);
 
-// Whether a floating-point operand is a constant zero, of either sign.
+// Whether an operand of a floating-point type is a constant zero of either sign.
 bool is_zero(const ptx::Function& function, const ptx::Operand& operand, isa::Type type);
 
-// Whether the instruction only belongs to nvcc's choice before a 64-bit division between 32-bit and
-// 64-bit division. It corresponds to nothing in the source, and both ways give the same result.
+// Whether the instruction only belongs to nvcc's choice before a 64-bit division, which uses a
+// 32-bit division if both numbers fit 32 bits. The choice has no counterpart in the source, and
+// both ways give the same result.
 bool chooses_division(const ptx::Function& function, std::uint32_t index);
 
-// Whether a comparison only selects the smaller or larger of the integers that it compares: equal
-// ones are interchangeable.
+// Whether a comparison only selects the smaller or larger of its two integers: if they are equal,
+// either is correct.
 bool chooses_extreme(const ptx::Function& function, std::uint32_t index);
 
 }  // namespace lockstep::mutation

@@ -1,5 +1,5 @@
-// The named actions of operations. The compiler selects the handler by the action, and the engine's
-// checks test it.
+// The named actions of operations. The compiler chooses a handler by the action, and the engine's
+// checks examine it.
 //
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
 #pragma once
@@ -8,47 +8,47 @@
 
 namespace lockstep::program {
 
-// The action of an operation that neither computes nor is an ordinary load or store. The headers
-// beside this one describe the fields that each action uses: memory_access.h, synchronisation.h,
-// copies.h, images.h, matrix.h, tensor_memory.h.
+// The action of an operation that neither computes nor is an ordinary load or store. The
+// neighbouring headers describe the fields that each action uses: memory_access.h,
+// synchronisation.h, copies.h, images.h, matrix.h, tensor_memory.h.
 enum class Action : std::uint8_t {
-  kNone,    // it only computes
+  kNone,    // computes
   kBranch,  // bra: executed by the loop that runs warps
   kLoad,    // ld and st, except of parameters
   kStore,
-  // Control. kCall's index: index into Program::calls; kBranchTable's src[0]: index, index
-  // into Program::tables; kSleep's src[0]: nanoseconds.
+  // Control. kCall: index into Program::calls. kBranchTable: src[0] is the index in the table,
+  // index selects one of Program::tables. kSleep: src[0] is nanoseconds.
   kCall,
   kReturn,
   kExit,
   kBranchTable,
   kTrap,
   kSleep,
-  kHint,      // no visible effect
+  kHint,      // no effect that is visible to a program
   kLineHint,  // a hint about global memory at src[0] + immediate; reads nothing. The address, and
-              // the number of bytes in src[1] if present, must be multiples of `width`
+              // the number of bytes src[1] if given, must be multiples of `width`
   kSpecialRegister,  // SpecialRegisterFields; width: bytes of the destination
   kActiveMask,
-  // The stack. kAlloca's src[0]: bytes, immediate: alignment.
+  // The stack. kAlloca: src[0] is the number of bytes, immediate the alignment.
   kAlloca,
   kStackSave,
   kStackRestore,
-  // Addresses. immediate: an offset that is added. width: bytes of the destination. register_bytes:
+  // Addresses. immediate: the offset to add. width: bytes of the destination. register_bytes: bytes
   // of kConvertAddress's source (4: not a generic address).
   kConvertAddress,  // AddressConversionFields
-  kIsSpace,         // space: which; dst: predicate
-  kLocalAddress,    // the address of a variable in a function's frame: base + immediate
-  kSharedAddress,   // immediate, an address of shared memory, with the name of the own block added
+  kIsSpace,         // space: the state space to test for; dst: predicate
+  kLocalAddress,    // of a variable in a function's frame: base + immediate
+  kSharedAddress,   // immediate: an address of shared memory, in the window of the own block
   kMapAddress,
-  kRankOfAddress,  // src[0]: address of `width` bytes; space: kSharedCluster, or kGeneric;
-                   // kMapAddress's src[1]: rank
+  kRankOfAddress,  // src[0]: address of `width` bytes; space: kSharedCluster or kGeneric;
+                   // kMapAddress: src[1] is the rank
   // Memory.
   kAtomic,
   kLoadKernelParameter,
   kLoadStorage,
   kStoreStorage,
-  kDiscard,  // the 128 bytes at src[0] + immediate become undefined
-  // Among threads.
+  kDiscard,  // makes the 128 bytes at src[0] + immediate indeterminate
+  // Communication between threads.
   kSync,
   kBarrier,
   kFence,
@@ -57,9 +57,9 @@ enum class Action : std::uint8_t {
   kClusterArrive,
   kClusterWait,
   kMbarrier,
-  kPendingCount,  // src[0]: a state of an mbarrier
-  // Asynchronous copies. kCopyWait's and kBulkWait's immediate: groups that may be left, -1 for
-  // wait_all; kCopyArrive's mode: 1 for .noinc.
+  kPendingCount,  // src[0]: an mbarrier state
+  // Asynchronous copies. kCopyWait, kBulkWait: immediate is the number of groups that may still be
+  // pending, -1 for wait_all. kCopyArrive: mode is 1 for .noinc.
   kCopyAsync,
   kCopyCommit,
   kCopyWait,
@@ -74,12 +74,12 @@ enum class Action : std::uint8_t {
   kMultimem,
   kTensorMapReplace,
   kTensorMapCopy,
-  // fence.proxy. kTensorMapFence's src[0] + immediate: the map that is acquired.
+  // fence.proxy. kTensorMapFence: src[0] + immediate is the acquired map.
   kProxyFence,
   kTensorMapFence,
-  // Images. kTexture's and kSurfaceReduce's mode and src[1]: the level, or kNoSlot; isa::AtomOp.
-  // dst2: a predicate whether the elements are resident, which is always true. kImageQuery's
-  // immediate: isa::ImageQuery; mode: 1 for a surface, 0 for a texture.
+  // Images. kTexture: src[1] is the level, or kNoSlot. kSurfaceReduce: mode is isa::AtomOp. dst2: a
+  // predicate that says whether the elements are resident, which is always true. kImageQuery:
+  // immediate is isa::ImageQuery; mode is 1 for a surface, 0 for a texture.
   kTexture,
   kSurfaceLoad,
   kSurfaceStore,
@@ -98,7 +98,7 @@ enum class Action : std::uint8_t {
   kWarpgroupCommit,
   kWarpgroupWait,
   kWarpgroupRegisters,  // setmaxnreg
-  // Tensor memory (tensor_memory.h). Those of a whole warp first.
+  // Tensor memory (tensor_memory.h). First the operations of a whole warp.
   kTensorAllocate,
   kTensorFree,
   kTensorRelinquish,

@@ -1,4 +1,5 @@
-// Memory for register files and constants, aligned to a cache line as vector code requires.
+// Memory for register files and constants, aligned to a cache line, which vector instructions
+// require.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ struct AlignedDelete {
 };
 using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
 
-// `bytes` bytes, not initialised; throws std::bad_alloc.
+// Allocates `bytes` uninitialised bytes. Throws std::bad_alloc.
 AlignedBytes allocate_aligned(std::size_t bytes);
 
 }  // namespace lockstep::program

@@ -1,4 +1,4 @@
-// The key by which the handler of a computing instruction is selected.
+// The key that selects the handler of a computing instruction.
 //
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
 #pragma once
@@ -7,13 +7,14 @@
 
 namespace lockstep::program {
 
-// Operands are in the order of the PTX manual, destination first. A pair d|p or p|q is one operand.
-// `register_bytes` is the width of the register (or immediate) of operand i, which may exceed the
-// instruction's type for cvt (9.4.1). It is 0 for predicates and for the second half of a pair.
+// Operands are in the order of the PTX manual, destination first. A pair d|p or p|q counts as one
+// operand. `register_bytes[i]` is the width of the register or immediate of operand i, which may
+// exceed the instruction's type for cvt (9.4.1). It is 0 for predicates and for the second half of
+// a pair.
 //
-// For mov between a register and the parts of a vector, the list is flattened: mov.b64 {a, b}, d
-// has three operands of 4, 4 and 8 bytes, least significant part first. A sink, _, has the width of
-// its part.
+// mov between a register and the parts of a vector: the list is flattened. mov.b64 {a, b}, d has
+// three operands of 4, 4 and 8 bytes, least significant part first. A sink, _, counts with the
+// width of its part.
 //
 // How handlers use an Op:
 //
@@ -21,14 +22,14 @@ namespace lockstep::program {
 //                  lop3.BoolOp's d and for parts of an unpacking mov.
 //   src[i]         the i-th source. lop3's table, prmt's selectors and the like are ordinary
 //                  sources, laid out like any other immediate.
-//   ComputeFields  which sources are predicates that are negated, !p (4: lop3's q), and the slot of
-//                  the fifth source: lop3.BoolOp's q, the random bits of cvt.rs with four values.
+//   ComputeFields  the predicate sources that are negated, !p (4: lop3's q), and the slot of the
+//                  fifth source: lop3.BoolOp's q, the random bits of cvt.rs with four values.
 //   immediate      video instructions: program::Video.
 //
 // An unpacking mov {a, b, c, d}, x has a and b in dst and dst2, c and d in src[1] and src[2], and x
 // in src[0].
 //
-// A destination may be the same register as a source of the same width. For mov's packing and
+// A destination may be the same register as a source of the same width; with mov's packing and
 // unpacking, any overlap is allowed. Otherwise its bytes must not overlap a source's.
 struct AluKey {
   isa::Opcode opcode = isa::Opcode::kInvalid;

@@ -8,8 +8,8 @@
 
 namespace lockstep::program {
 
-// Action::kCopyAsync: cp.async. Destination: src[0] + immediate, in shared memory. Source: src[1] +
-// source_offset(), in global memory. width: bytes. mode(): the meaning of src[2].
+// Action::kCopyAsync: cp.async. The destination is src[0] + immediate in shared memory, the source
+// src[1] + source_offset() in global memory. width: bytes. mode(): the meaning of src[2].
 enum class CopyMode : std::uint8_t { kWhole, kSourceSize, kIgnoreSource };
 
 class CopyAsyncFields : public Fields {
@@ -31,30 +31,31 @@ class CopyArriveFields : public Fields {
   void set_no_increment(bool no) { what() = no; }
 };
 
-// An address operand, for operations with several of them.
+// One address operand of an operation with several.
 struct AddressOperand {
   Slot slot = kNoSlot;
   std::int64_t offset = 0;
   bool narrow = false;  // a register of 32 bits
 };
 
-// Action::kBulkCopy: cp.async.bulk, cp.reduce.async.bulk to global memory. SideDataFields: index
-// into Program::bulk_copies.
+// Action::kBulkCopy: cp.async.bulk and cp.reduce.async.bulk. SideDataFields: index into
+// Program::bulk_copies.
 struct BulkCopy {
   AddressOperand to, from, mbarrier;
   isa::Space to_space = isa::Space::kNone, from_space = isa::Space::kNone;
   Slot size = kNoSlot;
-  Slot mask = kNoSlot;  // 16 bits: blocks (to shared memory) or bytes (to global memory)
+  Slot mask =
+      kNoSlot;  // 16 bits: a mask of blocks (to shared memory) or of bytes (to global memory)
   isa::AtomOp reduction = isa::AtomOp::kNone;
-  isa::Type type = isa::Type::kNone;  // of its elements
+  isa::Type type = isa::Type::kNone;  // type of the elements
 };
 
-// Action::kAsyncStore: st.async and red.async. Action::kBulkStore: st.bulk; data[0] is the number
-// of bytes. Action::kTryCancel: clusterlaunchcontrol.try_cancel. SideDataFields: index into
+// Action::kAsyncStore: st.async and red.async. Action::kBulkStore: st.bulk, whose data[0] is the
+// number of bytes. Action::kTryCancel: clusterlaunchcontrol.try_cancel. SideDataFields: index into
 // Program::async_stores.
 struct AsyncStore {
   AddressOperand to, mbarrier;
-  isa::Space space = isa::Space::kNone;  // kGeneric or kSharedCluster, for both
+  isa::Space space = isa::Space::kNone;  // kGeneric or kSharedCluster, for both addresses
   std::uint8_t width = 0, elements = 1;
   bool to_all = false;  // try_cancel: to all blocks of the cluster
   Slot data[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
@@ -71,7 +72,7 @@ struct Multimem {
   isa::Space space = isa::Space::kNone;  // kGeneric or kGlobal
   isa::AtomOp reduction = isa::AtomOp::kNone;
   isa::Type type = isa::Type::kNone;
-  bool wide_sum = false;  // .acc::f32 of 16 bits, .acc::f16 of 8
+  bool wide_sum = false;  // .acc::f32 for 16-bit elements, .acc::f16 for 8-bit elements
   std::uint8_t elements = 1;
   Slot data[8] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};
   std::uint8_t order = 0;  // program::MemoryFlags
@@ -88,15 +89,15 @@ struct TensorCopy {
   isa::AtomOp reduction = isa::AtomOp::kNone;
   isa::Space to_space = isa::Space::kNone;  // kLoad: kShared or kSharedCluster
   AddressOperand map, shared, mbarrier;
-  // Coordinates, innermost first. For four rows: the common one, then the index of each row.
+  // Coordinates, innermost first. For four rows: the common coordinate, then each row's number.
   Slot at[5] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};
-  // For im2col: offsets. For im2col::w: the number of halo pixels and the offset. kNoSlot: none.
+  // Offsets of im2col. For im2col::w: the number of halo pixels and the offset. kNoSlot: none.
   Slot offsets[3] = {kNoSlot, kNoSlot, kNoSlot};
-  Slot mask = kNoSlot;  // blocks
+  Slot mask = kNoSlot;  // of blocks
 };
 
-// Action::kTensorMapReplace: changes a field of the tensor map at src[0] + immediate. src[1]: the
-// value, of `width` bytes, unless PTX uses constants for the field.
+// Action::kTensorMapReplace: replaces a field of the tensor map at src[0] + immediate. src[1] is
+// the value, of `width` bytes, unless PTX defines constants for the field.
 enum class MapField : std::uint8_t {
   kAddress = 1,
   kRank,
@@ -111,8 +112,8 @@ enum class MapField : std::uint8_t {
   kAtom
 };
 
-// Action::kTensorMapCopy: tensormap.cp_fenceproxy. SideDataFields: index into Program::bulk_copies;
-// the size is that of a map.
+// Action::kTensorMapCopy: tensormap.cp_fenceproxy. SideDataFields: index into Program::bulk_copies,
+// with the size of a map.
 
 class MapReplaceFields : public Fields {
  public:
@@ -120,7 +121,7 @@ class MapReplaceFields : public Fields {
   static constexpr bool fits(Action a) { return a == Action::kTensorMapReplace; }
   MapField field() const { return static_cast<MapField>(what()); }
   void set_field(MapField field) { what() = static_cast<std::uint8_t>(field); }
-  // The dimension, or the value of a field for which PTX uses constants.
+  // The dimension, or the value of a field for which PTX defines constants.
   std::uint32_t ordinal() const { return word(); }
   void set_ordinal(std::uint32_t ordinal) { word() = ordinal; }
 };

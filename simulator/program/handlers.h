@@ -1,4 +1,5 @@
-// The compiler's interface to the engine: the handlers for operations.
+// The compiler's interface to an engine: whether the engine has a handler for an operation, and
+// which.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,15 @@
 
 namespace lockstep::program {
 
-// The handlers of an engine: one for each kind of operation or, if a kind has several, the one that
-// fits the operation best.
+// The handlers of an engine. Each function returns the handler that fits the operation best.
 class Handlers {
  public:
   virtual ~Handlers() = default;
   virtual Handler of(Action action) const = 0;
-  // `op`: all fields are set except `run`.
+  // All fields of `op` must be set, except `run`.
   virtual Handler load(const Op& op) const = 0;
   virtual Handler store(const Op& op) const = 0;
-  // nullptr: this form is not implemented.
+  // nullptr if this form is not implemented.
   virtual Handler compute(const AluKey& key) const = 0;
 };
 

@@ -1,8 +1,8 @@
 // Operations on texture and surface objects (PTX ISA 9.7.10 and 9.7.11).
 //
-// The object's handle is in src[0], 64 bits. Program::slots[src[3] ..]: the layer's register, then
-// those of three coordinates; kNoSlot if absent. ListedFields: the elements' registers, even if
-// there is only one. immediate: an ImageForm.
+// src[0] is the object's handle, 64 bits. Program::slots[src[3] ..] lists the layer's register and
+// those of three coordinates; kNoSlot for a missing one. ListedFields: the registers of the
+// elements, even if there is only one. immediate: an ImageForm.
 #pragma once
 
 #include <bit>
@@ -13,10 +13,10 @@
 
 namespace lockstep::program {
 
-// The modifiers that handlers use.
+// The modifiers that the handlers use.
 struct ImageForm {
   isa::Geometry geometry = isa::Geometry::kNone;
-  isa::Type type = isa::Type::kNone;        // of an element in registers
+  isa::Type type = isa::Type::kNone;        // of an element in a register
   isa::Border border = isa::Border::kNone;  // surfaces
   std::uint8_t component = 0;               // tld4
   bool gathers = false;                     // tld4

@@ -1,17 +1,18 @@
-// The fields of operations that access memory: loads, stores, atomics, and other operations with an
-// address operand.
+// The fields of operations that access memory: loads, stores, atomics and all others with an
+// operand in brackets.
 //
 //   src[0] + immediate   the address of each lane
-//   width, elements      bytes of an element, and how many elements a lane moves
-//   register_bytes       of the data's registers, at least `width`
-//   dst, src[1]          the data of one element: loads, stores. Of several: ListedFields
-//   AtomicFields         atomics. Their operands are src[1] and src[2]; dst: the old value, or
-//                        kNoSlot. Of several elements: ListedFields, first the operands' slots and
-//                        then those for the old values
+//   width, elements      bytes of an element, and the number of elements of a lane
+//   register_bytes       bytes of the data's registers, at least `width`
+//   dst, src[1]          loads, stores: the data of one element; several use ListedFields
+//   AtomicFields         atomics. src[1] and src[2] are the operands, dst is the old value or
+//                        kNoSlot. Several elements use ListedFields: first the operands' slots,
+//                        then
+//                        those for the old values
 //   space, scope         the state space, and the scope of a strong access
 //
-// Parameters: offset in `immediate` (a kernel's), or storage at register-file offset src[0] with a
-// stride of src[1] bytes a lane, plus `immediate`.
+// A kernel's parameter: its offset is `immediate`. Other parameters: storage at register-file
+// offset src[0] with a stride of src[1] bytes a lane, plus `immediate`.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +22,17 @@
 
 namespace lockstep::program {
 
-// Bits of MemoryFields::flags.
+// MemoryFields::flags.
 enum MemoryFlags : std::uint8_t {
   kSignExtend = 1,     // narrow load into a wider register; atomics: signed minimum or maximum
   kNarrowAddress = 2,  // the address register has 32 bits
-  kFrameAddress = 4,   // an absolute local address, relative to the frame
+  kFrameAddress = 4,   // a local address relative to the frame
   kStrong =
       8,  // volatile, relaxed, acquire, release or atomic: does not race with other strong accesses
   kFloatResult = 16,    // atomics: floating-point addition
   kAcquire = 32,        // orders later accesses
   kRelease = 64,        // orders earlier accesses
-  kHalfElements = 128,  // atomics: every 16 bits are an f16 or, with kSignExtend, a bf16
+  kHalfElements = 128,  // atomics: each 16 bits are an f16, or with kSignExtend a bf16
 };
 
 // An operation that accesses memory or orders accesses.
@@ -57,8 +58,8 @@ class AtomicFields : public Fields {
   void set_what(isa::AtomOp what) { Fields::what() = static_cast<std::uint8_t>(what); }
 };
 
-// The direction of cvta. An address in .shared, .local, .param (of a kernel) or .const is relative
-// to the start of that state space; for .const the start is Op::immediate.
+// The conversion by cvta. Addresses of .shared, .local, .const and of .param (of a kernel) are
+// relative to the start of that state space. For .const, the start is Op::immediate.
 enum class AddressConversion : std::uint8_t {
   kFromShared,
   kToShared,

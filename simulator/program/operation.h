@@ -1,8 +1,8 @@
-// A decoded instruction, and the register file to which its operands refer.
+// A decoded instruction, and the layout of the register file that contains its operands.
 //
-// A kernel is decoded once. An operation contains a pointer to a specialised handler, and byte
-// offsets of its operands in the warp's register file. So its execution needs no lookups and no
-// branches on modifiers.
+// A kernel is decoded once. An operation contains a pointer to a specialised handler and the byte
+// offsets of its operands in the warp's register file, so its execution needs no table lookups and
+// no branches on modifiers.
 //
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
 #pragma once
@@ -25,25 +25,25 @@ inline constexpr LaneMask kAllLanes = 0xffffffffu;
 
 struct Op;
 
-// Executes `op` for the lanes in `mask` (never 0). Handlers of control flow, barriers and memory
-// may change the warp's program counter and state. All others only write their destination, for the
-// lanes in `mask`.
+// Executes `op` for the lanes in `mask`, which is never 0. Handlers of control flow, barriers and
+// memory may change the warp's program counter and state. All other handlers only write their
+// destination, and only for the lanes in `mask`.
 using Handler = void (*)(engine::Warp& warp, const Op& op, LaneMask mask);
 
-// The place of an operand. The file is a structure of arrays: the 32 lanes of a register are
-// adjacent, each of the register's own width, 64-byte aligned. (An 8-bit register takes 32 bytes,
-// 16-bit 64, 32-bit 128, 64-bit 256, 128-bit 512.) A predicate is one 32-bit LaneMask. Immediates,
-// and other values that are equal in all lanes of all warps, have the same layout in a file of
-// constants for each kernel. Bit 0 of the offset selects the file of constants.
+// The place of an operand. The register file is a structure of arrays: 32 lanes of the register's
+// own width side by side, 64-byte aligned. An 8-bit register takes 32 bytes, 16-bit 64, 32-bit 128,
+// 64-bit 256, 128-bit 512. A predicate is one 32-bit LaneMask. Immediates, and other values that
+// are equal in all lanes of all warps, are laid out the same way in a file of constants for each
+// kernel. Bit 0 of the offset selects the file of constants.
 using Slot = std::uint32_t;
 inline constexpr Slot kNoSlot = 0xfffffffeu;
 constexpr bool is_constant(Slot s) { return (s & 1) != 0; }
 
-// What the scheduler's loop must do before and after a handler.
+// The work of the scheduler's loop around a handler.
 enum class OpKind : std::uint8_t {
-  kCompute,  // registers in, registers out: nothing
-  kMemory,   // may fail or read unwritten bytes: the warp's program counter is stored before, and
-             // its event tested after
+  kCompute,  // registers in, registers out: none
+  kMemory,   // may fail or read unwritten bytes: the loop stores the program counter before the
+             // handler and examines the warp's event after it
   kControl,  // may change the program counter, the active lanes or the set of splits
   kBranch,   // bra: executed by the loop itself
 };
@@ -57,14 +57,15 @@ struct alignas(64) Op {
   Slot src[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
   Slot guard = kNoSlot;  // predicate slot; kNoSlot when unguarded
   bool guard_negated = false;
-  std::uint8_t width = 0;     // memory operations: bytes an element
+  std::uint8_t width = 0;     // memory operations: bytes of an element
   std::uint8_t elements = 1;  // memory operations: vector length
   OpKind kind = OpKind::kCompute;
-  std::int64_t immediate = 0;  // address offset, Video, index of side data: the category's
-  std::uint32_t origin = 0;  // index of the ptx::Instruction that it comes from: findings, counters
+  std::int64_t immediate =
+      0;  // address offset, Video, or index of side data, depending on the category
+  std::uint32_t origin = 0;  // index of its ptx::Instruction, for findings and counters
 
  private:
-  // Data that depends on the category. Only views access it.
+  // Fields that differ between categories. Only views access them.
   struct Own {
     std::uint32_t word = 0;
     std::uint8_t flags = 0, what = 0, sync = 0;
@@ -76,11 +77,10 @@ struct alignas(64) Op {
   std::uint8_t register_bytes = 0;  // memory operations: width of the data registers, >= `width`
   std::uint8_t space = 0;           // memory operations: isa::Space
   std::uint8_t scope = 2;           // strong memory operations and fences: check::Scope
-  Action action = Action::kNone;    // the name of what `run` does, if it has one
+  Action action = Action::kNone;    // the action of the handler `run`, if it has one
 
-  // A view of the operation as one of its category: `op.as<MbarrierFields>().what()`. A view of a
-  // wrong category does not compile or, if only the action determines the category, fails an
-  // assertion.
+  // A view of the operation as one of its category: `op.as<MbarrierFields>().what()`. A view of
+  // another category does not compile, or fails an assertion if only the action distinguishes them.
   template <class View>
   View as() {
     assert(View::fits(action));
@@ -94,7 +94,7 @@ struct alignas(64) Op {
 };
 static_assert(sizeof(Op) == 64);
 
-// The base of the views. Each view names the fields that its category uses.
+// The base of the views. Each view names the fields that it uses, and only these.
 class Fields {
  protected:
   explicit Fields(Op& op) : own_(&op.own_) {}
@@ -111,7 +111,7 @@ class Fields {
   Op::Own* own_;
 };
 
-// A branch: the target program counter.
+// A branch of a warp's lanes, with the program counter of its target.
 class BranchFields : public Fields {
  public:
   explicit BranchFields(Op& op) : Fields(op) {}
@@ -120,10 +120,10 @@ class BranchFields : public Fields {
   void set_target(std::uint32_t pc) { word() = pc; }
 };
 
-// An operation with data beside the program: an index into Program::calls (kCall), tables
-// (kBranchTable), bulk_copies (kBulkCopy, kTensorMapCopy), async_stores (kAsyncStore,
-// kBulkStore, kTryCancel), tensor_copies (kTensorCopy), multimem (kMultimem) or
-// tensor_operations (of tensor memory).
+// An operation with data outside of the operation: an index into Program::calls (kCall), tables
+// (kBranchTable), bulk_copies (kBulkCopy, kTensorMapCopy), async_stores (kAsyncStore, kBulkStore,
+// kTryCancel), tensor_copies (kTensorCopy), multimem (kMultimem) or tensor_operations (of tensor
+// memory).
 class SideDataFields : public Fields {
  public:
   explicit SideDataFields(Op& op) : Fields(op) {}
@@ -137,7 +137,7 @@ class SideDataFields : public Fields {
   void set_index(std::size_t index) { word() = static_cast<std::uint32_t>(index); }
 };
 
-// An operation whose registers are listed: Program::slots[first() ..].
+// An operation with a list of registers: Program::slots[first() ..].
 class ListedFields : public Fields {
  public:
   explicit ListedFields(Op& op) : Fields(op) {}
@@ -164,7 +164,7 @@ class ListedFields : public Fields {
   void set_first(std::size_t index) { word() = static_cast<std::uint32_t>(index); }
 };
 
-// An operation that computes. Source predicates may be negated (!p).
+// A computing operation. Its predicate sources may be negated (!p).
 class ComputeFields : public Fields {
  public:
   explicit ComputeFields(Op& op) : Fields(op) {}
@@ -174,7 +174,7 @@ class ComputeFields : public Fields {
   // lop3.BoolOp's predicate q.
   Slot fifth_source() const { return word(); }
   void set_fifth_source(Slot slot) { word() = slot; }
-  // Details for the tracking of uninitialised values: Selects, Bitwise, Decides.
+  // Details for the checker of unwritten values: Selects, Bitwise or Decides.
   template <class Detail>
   Detail detail() const {
     return static_cast<Detail>(what());

@@ -1,4 +1,4 @@
-// The fields of operations by which lanes, warps and blocks wait for each other.
+// The fields of operations by which lanes, warps and blocks synchronise.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace lockstep::program {
 
 // Action::kSync: the kind of a *.sync operation (PTX ISA 9.7.9, 9.7.13). src[0..2]: the operation's
-// own sources; src[3]: the member mask.
+// own sources. src[3]: the member mask.
 enum class SyncKind : std::uint8_t {
   kShflUp,
   kShflDown,
@@ -32,14 +32,14 @@ enum class SyncKind : std::uint8_t {
   kReduxMaxF,
   kElect,
   kWarpBarrier,
-  kWholeWarp,  // no exchange: lanes wait until all are here, and then execute the operation
+  kWholeWarp,  // no exchange: lanes wait until all have arrived, and then execute the operation
                // together
 };
 // Op::immediate of redux on f32.
 inline constexpr std::int64_t kReduxAbs = 1, kReduxNaN = 2;
 
-// Action::kBarrier: the kind of a bar operation (9.7.13.1). src[0]: barrier, src[1]: threads (or
-// kNoSlot), src[2]: predicate of .red.
+// Action::kBarrier: the kind of a bar operation (9.7.13.1). src[0]: barrier. src[1]: threads, or
+// kNoSlot. src[2]: predicate of .red.
 enum BarFlags : std::uint8_t {
   kBarSync = 0,
   kBarArrive = 1,
@@ -50,8 +50,8 @@ enum BarFlags : std::uint8_t {
   kBarAligned = 8
 };
 
-// Action::kMbarrier (9.7.13.15). Address: src[0] + immediate. src[1]: count, bytes, state
-// or parity; kNoSlot: a count of 1. dst: the state or the predicate, or kNoSlot.
+// Action::kMbarrier (9.7.13.15). Address: src[0] + immediate. src[1]: count, bytes, state or
+// parity; kNoSlot: a count of 1. dst: the state or the predicate, or kNoSlot.
 enum class MbarrierOp : std::uint8_t {
   kInit,
   kInvalidate,
@@ -61,7 +61,7 @@ enum class MbarrierOp : std::uint8_t {
   kTestWait,
   kTryWait
 };
-// Bits that change the operation.
+// Modifiers of the operation.
 enum MbarrierFlags : std::uint32_t {
   kWithTx = 1,      // arrive.expect_tx: src[1] is a number of bytes
   kDropped = 2,     // arrive_drop
@@ -69,7 +69,7 @@ enum MbarrierFlags : std::uint32_t {
   kByParity = 8,    // test_wait.parity, try_wait.parity
 };
 
-// An operation that lanes of a warp execute together: Action::kSync, and those of matrices.
+// An operation that lanes of a warp execute together: Action::kSync, and the matrix operations.
 class SyncFields : public Fields {
  public:
   explicit SyncFields(Op& op) : Fields(op) {}

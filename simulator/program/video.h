@@ -1,5 +1,5 @@
-// The encoding of a video instruction in the 64 bits of Op::immediate (PTX ISA 9.0, 9.7.18 and
-// 9.7.19).
+// The operation of a video instruction, encoded in the 64 bits of Op::immediate (PTX ISA 9.0,
+// 9.7.18 and 9.7.19).
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ struct Video {
   std::uint8_t flags;
   std::uint8_t compare : 4;  // isa::Compare
   std::uint8_t shift : 4;    // of vmad's result: 0, 7 or 15
-  std::uint8_t
-      to;  // scalar: a part (below), and the last source is merged; SIMD: which lanes are written
-  // Scalar: 0 is the whole register, 1 to 4 a byte, 5 and 6 a half. SIMD: three bits for each lane,
-  // an index into the lanes of both sources, the first source's lanes first.
+  std::uint8_t to;  // scalar: a part (below), and the last source is merged; SIMD: the lanes that
+                    // are written
+  // Scalar: 0 is the whole, 1 to 4 a byte, 5 and 6 a half. SIMD: three bits a lane, which select a
+  // lane of the two sources; the first source's lanes come first.
   std::uint16_t a, b;
 };
 static_assert(sizeof(Video) == 8);

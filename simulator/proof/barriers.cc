@@ -23,13 +23,13 @@ bool is_block_barrier(const program::Program& p, std::uint32_t pc) {
   return number == 0;
 }
 
-// Whether all threads of a block execute the same barriers in the same order. Then the code between
-// two barriers is one interval for all of them.
+// Whether all threads of a block execute the same barriers in the same order. The code between two
+// barriers is then one interval for all of them.
 bool barriers_are_common(const Graph& graph, Values& values, const std::vector<bool>& barrier) {
   const auto& blocks = graph.blocks();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (values.branches_together(static_cast<int>(b))) continue;
-    // The blocks that threads may execute before they meet the threads that took the other branch.
+    // The blocks that threads may execute before threads that took another way meet them again.
     std::vector<int> todo = blocks[b].after;
     std::vector<bool> seen(blocks.size());
     while (!todo.empty()) {

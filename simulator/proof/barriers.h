@@ -8,8 +8,8 @@
 
 namespace lockstep::proof {
 
-// For each block of the graph: whether it ends with barrier 0 of all threads, without a predicate.
-// All false if threads of a block may execute different barriers.
+// For each block of the graph, whether it ends with an unpredicated barrier 0 of all threads. All
+// false if threads of a block may execute different barriers.
 std::vector<bool> common_barriers(const Graph& graph, Values& values);
 
 }  // namespace lockstep::proof

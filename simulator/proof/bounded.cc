@@ -1,4 +1,4 @@
-// Values of which only a range is known: loaded data, and values computed from it.
+// Values of which only the range is known: loaded data, and results computed from it.
 #include <algorithm>
 #include <bit>
 
@@ -21,7 +21,7 @@ Range Values::operand_range(const Node& n, int i, int bits, bool is_signed) {
   return within(r, all) && r.low <= r.high ? r : all;
 }
 
-// The range of integers that the operation's result may have.
+// The possible results of the operation.
 std::optional<Range> Values::result_range(const Node& n, int bits) {
   const Op& op = graph_.program().ops[n.pc];
   const Meaning& m = graph_.program().meanings[n.pc];
@@ -30,7 +30,7 @@ std::optional<Range> Values::result_range(const Node& n, int bits) {
   const auto plain = [&](int i) { return operand_range(n, i, bits, false); };
   switch (m.opcode) {
     case Opcode::k_and: {
-      // At most the smaller operand, if one has no sign bit.
+      // At most the smaller operand, if one operand has no sign bit.
       const Wide a = plain(0).high, b = plain(1).high;
       if (std::min(a, b) > integers_of(bits, true).high) return std::nullopt;
       return Range{0, std::min(a, b)};
@@ -74,8 +74,8 @@ std::optional<Range> Values::result_range(const Node& n, int bits) {
   }
 }
 
-// Adds the relations of a quotient q = a / c, with a number c > 0 and a >= 0: c q <= a <= c q + c -
-// 1.
+// Adds the conditions for a quotient q = a / c, with c above 0 and a not below 0: c q <= a <= c q +
+// c - 1.
 void Values::relate_quotient(const Node& n, const Form& q, int bits) {
   const Op& op = graph_.program().ops[n.pc];
   const auto a = source(op.src[0], n.pc, bits), c = source(op.src[1], n.pc, bits);
@@ -84,7 +84,7 @@ void Values::relate_quotient(const Node& n, const Form& q, int bits) {
     return;
   const bool is_signed = isa::is_signed(graph_.program().meanings[n.pc].type);
   if (!within(range(*a, conditions(n.pc)), {0, integers_of(bits, is_signed).high})) return;
-  const Form over = combined(*a, 1, q, -c->base[0], 64);  // what a is more than c q
+  const Form over = combined(*a, 1, q, -c->base[0], 64);  // the remainder
   std::vector<Form>& always = always_[q.factors.begin()->first];
   always.push_back(combined(constant(0, 64), 1, over, -1, 64));
   always.push_back(combined(over, 1, constant(1 - c->base[0], 64), 1, 64));
@@ -92,11 +92,11 @@ void Values::relate_quotient(const Node& n, const Form& q, int bits) {
 
 std::optional<Form> Values::bounded(const Node& n) {
   if (n.kind == Node::Kind::kJoin) return std::nullopt;
-  if (n.kind == Node::Kind::kUnknown && n.pc == 0) return std::nullopt;  // an undefined register
+  if (n.kind == Node::Kind::kUnknown && n.pc == 0) return std::nullopt;  // the value is undefined
   const Op& op = graph_.program().ops[n.pc];
   const Meaning& m = graph_.program().meanings[n.pc];
   if (op.action == Action::kLoad) {
-    // The number in a whole register may be used as signed or unsigned.
+    // The number in a whole register may be read as signed or unsigned.
     const bool is_signed =
         op.as<program::MemoryFields>().has(program::kSignExtend) || op.width == op.register_bytes;
     if (op.width > 4 || op.register_bytes > 8) return std::nullopt;
@@ -139,7 +139,7 @@ std::optional<Form> Values::bounded(const Node& n) {
       return data_within(integers_of(bits, true), bits, n.block);
     }
     case Opcode::k_cvt: {
-      // An integer of fewer bits, whatever its value.
+      // Any integer with fewer bits.
       const int bits = register_bits(m.type);
       if (is_integer(m.source_type) && register_bits(m.source_type) < bits &&
           register_bits(m.source_type) <= 32)

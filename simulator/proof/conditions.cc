@@ -1,4 +1,4 @@
-// The conditions that hold when an operation is executed: branches and predicates on the way to it.
+// The conditions that hold at an operation, from branches and predicates on the paths to it.
 #include <algorithm>
 
 #include "simulator/proof/integers.h"
@@ -29,7 +29,7 @@ std::vector<Values::Fact> Values::facts_of(int block) const {
   const auto& blocks = graph_.blocks();
   for (int b = block;; b = blocks[static_cast<std::size_t>(b)].dominator) {
     const Block& at = blocks[static_cast<std::size_t>(b)];
-    // The only way into `b` is a branch or its fall-through.
+    // The only way into `b` is a branch, or the way past a branch.
     if (at.before.size() == 1) {
       if (const auto fact = fact_of_edge(at.before[0], b)) facts.push_back(*fact);
     }
@@ -42,10 +42,11 @@ Conditions Values::of_block(int block) {
   if (block_states_[b] == State::kDone) return blocks_[b];
   Conditions c;
   c.threads.assign(threads_, graph_.is_reached(block));
-  if (block_states_[b] == State::kOpen) return c;  // requested recursively: nothing is known
+  if (block_states_[b] == State::kOpen)
+    return c;  // requested while being computed: nothing is known
   block_states_[b] = State::kOpen;
   for (const Fact& fact : facts_of(block)) assume(fact, c);
-  // The conditions of a loop hold once it has been entered.
+  // A loop's conditions hold after the loop was entered.
   for (std::size_t l = 0; l < of_loop_.size(); ++l) {
     if (graph_.dominates(graph_.loops()[l].header, block))
       c.not_above_0.insert(c.not_above_0.end(), of_loop_[l].begin(), of_loop_[l].end());
@@ -100,8 +101,8 @@ void Values::assume(const Fact& fact, Conditions& c, int depth) {
   }
 }
 
-// Negative numbers are large when read as unsigned. So a value below one without a sign bit has no
-// sign bit either.
+// As unsigned numbers, negative ones are large: a number below one without a sign bit has none
+// either.
 void Values::below_without_sign(const Form& a, const Range& of_a, const Form& b, const Range& of_b,
                                 const Meaning& m, bool is, Conditions& c) {
   using C = isa::Compare;
@@ -128,7 +129,7 @@ void Values::below_without_sign(const Form& a, const Range& of_a, const Form& b,
       combined(combined(less, 1, more, -1, 64), 1, constant(strict, 64), 1, 64));
 }
 
-// The comparison of setp is known to be true or false. Adds the conditions on its operands, if both
+// Adds the facts that follow from a comparison by setp with a known result. Requires that both
 // forms equal the integers in the registers.
 void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   const Meaning& m = graph_.program().meanings[pc];
@@ -138,7 +139,7 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   if (!a || !b || !is_moderate(*a) || !is_moderate(*b)) return;
   const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
                                : integers_of(bits, !is_unsigned_compare(m));
-  // Known conditions hold where the comparison is made, too, or later.
+  // Known conditions also hold at the comparison or after it.
   const Range of_a = range(*a, c), of_b = range(*b, c);
   if (bits <= 32 && is_unsigned_compare(m)) below_without_sign(*a, of_a, *b, of_b, m, is, c);
   if (!within(of_a, all) || !within(of_b, all)) return;
@@ -157,7 +158,7 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
           : how == C::kGt ? C::kLe
                           : C::kLt;
   }
-  // left - right + more <= 0
+  // left - right + more <= 0.
   const auto add = [&](const Form& left, const Form& right, std::int64_t more) {
     c.not_above_0.push_back(
         combined(combined(left, 1, right, -1, 64), 1, constant(more, 64), 1, 64));
@@ -172,7 +173,7 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   }
 }
 
-// Adds the fact, and the facts of which it consists.
+// Adds the fact and the facts from which it is composed.
 void Values::take_apart(const Fact& fact, std::vector<Fact>& facts, int depth) {
   facts.push_back(fact);
   if (program::is_constant(fact.slot) || depth > kMostDepth) return;
@@ -219,7 +220,7 @@ bool Values::is_uniform(Slot slot, std::uint32_t pc, int block, int depth) {
     if (!form || !form->uniform()) return false;
     for (const auto& [s, f] : form->factors) {
       if (is_data(s)) return false;
-      // Threads leave a loop after different numbers of iterations.
+      // Threads leave a loop after different numbers of rounds.
       if (s >= kFirstLoop && !graph_.loops()[static_cast<std::size_t>(s - kFirstLoop)]
                                   .holds[static_cast<std::size_t>(block)])
         return false;

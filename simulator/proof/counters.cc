@@ -1,4 +1,5 @@
-// Loop counters: registers that grow by a constant step, and bounds on the number of iterations.
+// Loop counters: registers that change by a constant step each round, and bounds for the number of
+// rounds.
 #include <algorithm>
 
 #include "simulator/proof/integers.h"
@@ -13,8 +14,8 @@ using program::Meaning;
 using program::Op;
 using program::Slot;
 
-// The value of a join: init + step * counter, if the register grows by a constant step each time
-// the loop jumps back, or one value that arrives by every path.
+// The value of a join. A register that has its initial value before a loop and changes by a step at
+// each jump back has the form init + step * counter. Otherwise the paths' values are merged.
 std::optional<Form> Values::join(int node) {
   const Node n = graph_.node(node);
   if (n.from.empty()) return std::nullopt;
@@ -53,7 +54,7 @@ std::optional<Form> Values::join(int node) {
   return form;
 }
 
-// The number that is added to the value of node `joined` on the way to `node`.
+// The amount added to the value of node `joined` on the way to `node`.
 std::optional<std::int64_t> Values::step(int node, int joined, int bits, int depth) {
   node = graph_.origin(node);
   if (node == joined) return 0;
@@ -101,7 +102,7 @@ void Values::bound_loop(int index) {
   if (loop.latch < 0) return;
   const Block& latch = graph_.blocks()[static_cast<std::size_t>(loop.latch)];
   const Symbol counter = kFirstLoop + index;
-  // The value before the loop: that at its entry.
+  // The conditions at the loop's entry.
   const Block& header = graph_.blocks()[static_cast<std::size_t>(loop.header)];
   if (header.before.size() != 2) return;
   const int entry = header.before[header.before[0] == loop.latch ? 1 : 0];
@@ -142,8 +143,8 @@ void Values::bound_loop(int index) {
     using C = isa::Compare;
     const bool goes_on_equal = (m.compare == C::kEq) == fact.holds;
     if (m.compare == C::kEq || m.compare == C::kNe) {
-      // The loop continues until the two are equal: by whole steps, without overflow of the
-      // register.
+      // The loop runs until the two values are equal. They must become equal after whole steps
+      // without an overflow of the register.
       if (goes_on_equal || !first.known() || !b->known() || !first.uniform() || !b->uniform())
         continue;
       const Wide way = Wide{b->base[0]} - first.base[0];
@@ -152,7 +153,7 @@ void Values::bound_loop(int index) {
       r.high = std::min(r.high, way / by);
       continue;
     }
-    // The condition to continue in the form "a is below b", with a growing.
+    // Normalises the condition for continuing to "a is below b", where a changes with the counter.
     C how = m.compare == C::kLo   ? C::kLt
             : m.compare == C::kLs ? C::kLe
             : m.compare == C::kHi ? C::kGt
@@ -173,8 +174,8 @@ void Values::bound_loop(int index) {
     const Range of_first = range(first, before), of_b = range(*b, end_is_fixed ? before : anywhere);
     if (!within(of_first, all) || !within(of_b, all)) continue;
     if (bits == 64 && is_unsigned_compare(m) && (of_first.low < 0 || of_b.low < 0)) continue;
-    // a exceeds the greatest value with which the loop continues by at most one step, so the
-    // register never overflows.
+    // The value exceeds the greatest value with which the loop continues by at most one step, so it
+    // never overflows the register.
     const Wide steps = by > 0 ? by : -Wide{by};
     const Wide end = by > 0 ? of_b.high - strict + steps : of_b.low + strict - steps;
     if (by > 0 ? end > all.high : end < all.low) continue;
@@ -182,8 +183,8 @@ void Values::bound_loop(int index) {
     Range& r = symbols_[static_cast<std::size_t>(counter)];
     r.high = std::min(r.high, way < 0 ? Wide{0} : way / steps + 1);
     if (!end_is_fixed) continue;
-    // After the first jump back, the value one step before was below b. If this also holds at the
-    // entry, it is a condition of the whole loop.
+    // After the first jump back, the value of the previous round was below b. This is a condition
+    // of the whole loop if it also holds on entry.
     Form was = combined(*a, 1, constant(by, 64), -1, 64);
     Form condition = by > 0 ? combined(was, 1, *b, -1, 64) : combined(*b, 1, was, -1, 64);
     condition = combined(condition, 1, constant(strict, 64), 1, 64);

@@ -1,4 +1,4 @@
-// Addresses that depend on loaded data, within ranges, and atomics.
+// Addresses that depend on loaded data with a known range, and atomics.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace lockstep::proof {
 namespace prove_test {
 
-// Of x[r7], behind a load of r6.
+// The access to x[r7] that follows the load of r6.
 Access second(const std::string& load, const std::string& compute, const Launch& launch) {
   const Certificate c = proved(load + "\n" + compute +
                                    "\nmul.wide.s32 d2, r7, 4;\nadd.s64 d3, d1, d2;\n"
@@ -19,7 +19,7 @@ Access second(const std::string& load, const std::string& compute, const Launch&
 }
 const std::string kWord = "ld.global.u32 r6, [d1];";
 
-// Whether x[r7] is in bounds of exactly `words` words, and no fewer.
+// Whether x[r7] is in bounds for `words` words, and not for fewer.
 ::testing::AssertionResult reaches(const std::string& load, const std::string& compute,
                                    std::uint64_t words, std::int32_t n = 256) {
   if (!second(load, compute, {.n = n, .bytes = 4 * words}).in_bounds)
@@ -28,7 +28,7 @@ const std::string kWord = "ld.global.u32 r6, [d1];";
     return ::testing::AssertionFailure() << "in bounds of less than " << words << " words";
   return ::testing::AssertionSuccess();
 }
-// Whether x[r7] may lie before x, which has 2^32 words.
+// Whether x[r7] may lie before x. x has 2^32 words, so it cannot lie behind x.
 bool is_below(const std::string& load, const std::string& compute) {
   return !second(load, compute, {.bytes = std::uint64_t{1} << 34}).in_bounds;
 }
@@ -69,7 +69,7 @@ TEST(ProveData, AComparisonBoundsData) {
                       "setp.lt.s32 p2, r6, 0;\n@p2 bra END;",
                       200, 200));
   EXPECT_TRUE(reaches(kWord, "mov.u32 r7, r6;\nsetp.gt.u32 p1, r6, r1;\n@p1 bra END;", 201, 200));
-  // Without a sign -1 is above n.
+  // Unsigned, -1 is above n.
   EXPECT_TRUE(is_below(kWord, "mov.u32 r7, r6;\nsetp.lt.u32 p1, r6, r1;\n@p1 bra END;"));
   EXPECT_TRUE(is_below(kWord, "mov.u32 r7, r6;\nsetp.ge.u32 p1, r6, -1;\n@p1 bra END;"));
 }
@@ -99,7 +99,7 @@ TEST(ProveData, QuotientAndRemainderOfTheGridsIndex) {
 TEST(ProveData, EachThreadShiftsByANumberOfItsOwn) {
   EXPECT_TRUE(reaches(kWord, "and.b32 r8, r2, 7;\nmov.u32 r9, 1;\nshl.b32 r7, r9, r8;", 129));
   EXPECT_TRUE(reaches(kWord, "mov.u32 r9, 64;\nshr.u32 r7, r9, r2;", 65));
-  // 2^31 and more: from 32 places on nothing is left, and the sign of a number that has one.
+  // 2^31 and more. Shifts by 32 or more leave nothing, or the sign of a signed number.
   EXPECT_TRUE(reaches(kWord, "add.s32 r8, r2, 32;\nmov.u32 r9, 1;\nshl.b32 r7, r9, r8;", 1));
   EXPECT_TRUE(reaches(kWord, "add.s32 r8, r2, 26;\nmov.u32 r9, -1;\nshr.u32 r7, r9, r8;", 64));
   EXPECT_TRUE(reaches(kWord, "mov.u32 r9, -8;\nshr.s32 r8, r9, r2;\nadd.s32 r7, r8, 8;", 8));
@@ -107,7 +107,8 @@ TEST(ProveData, EachThreadShiftsByANumberOfItsOwn) {
 }
 
 TEST(ProveData, AnEndOfALoopThatIsLoadedAnewBoundsTheRoundBeforeAlone) {
-  // i goes on while it is below the byte of its round: not below that of the next.
+  // i continues while it is below this round's byte, which says nothing about the next round's
+  // byte.
   const std::string loop =
       "mov.u32 r7, -1;\nLOOP:\nld.global.u8 r6, [d1];\nsub.s32 r8, r7, r6;\nadd.s32 r8, r8, 256;\n"
       "mul.wide.s32 d2, r8, 4;\nadd.s64 d3, d1, d2;\nld.global.f32 r9, [d3];\n"
@@ -116,7 +117,7 @@ TEST(ProveData, AnEndOfALoopThatIsLoadedAnewBoundsTheRoundBeforeAlone) {
 }
 
 TEST(ProveData, AnInnerLoopsCountBoundsTheRoundBeforeAlone) {
-  // i goes on while it is below the rounds that the inner loop had, which ends where data says.
+  // i continues while it is below the number of the inner loop's rounds, which depends on data.
   const std::string loops =
       "mov.u32 r7, -1;\nOUTER:\nmov.u32 r8, 0;\nINNER:\nsub.s32 r9, r7, r8;\n"
       "add.s32 r9, r9, 5;\nmul.wide.s32 d2, r9, 4;\nadd.s64 d3, d1, d2;\nld.global.u32 r6, [d3];\n"
@@ -187,7 +188,7 @@ TEST(ProveAtomics, AtomicsOfTheGrid) {
   EXPECT_TRUE(global_apart(add + "ld.global.u32 r7, [d1+4];"));
   EXPECT_FALSE(global_apart("atom.cta.global.add.u32 r6, [d1], 1;"));
   EXPECT_FALSE(global_apart(add + "atom.global.add.u64 d4, [d1], 1;"));
-  // A load that may be anywhere.
+  // A load from an unknown address.
   EXPECT_FALSE(global_apart(add + "mul.wide.u32 d2, r6, 4;\nadd.s64 d3, d1, d2;\n"
                                   "ld.global.u32 r7, [d3];"));
 }

@@ -6,18 +6,18 @@
 namespace lockstep::proof {
 namespace {
 
-constexpr int kMostSteps = 3;  // conditions used one after another
+constexpr int kMostSteps = 3;  // conditions that are applied one after another
 
 Wide clamped(Wide value) { return std::clamp(value, -kNoBound, kNoBound); }
 
-// A sum with numbers wider than a register's, from which conditions are subtracted. One number if
-// all threads have the same.
+// A sum with numbers wider than a register's, used while conditions are subtracted from it. `base`
+// has one number if all threads have the same.
 struct Sum {
   std::vector<Wide> base;
   std::map<Symbol, Wide> factors;
 };
 
-// The greatest value of `sum`, by the threads and the ranges of symbols only.
+// The greatest value of `sum` over all threads and the ranges of the symbols.
 Wide greatest(const Sum& sum, std::span<const Range> symbols) {
   Wide most = -kNoBound;
   for (const Wide b : sum.base) most = std::max(most, b);
@@ -25,7 +25,7 @@ Wide greatest(const Sum& sum, std::span<const Range> symbols) {
     if (factor == 0) continue;
     const Range& r = symbols[static_cast<std::size_t>(symbol)];
     const Wide end = factor > 0 ? r.high : r.low;
-    // Larger numbers could make products too wide.
+    // Products of larger numbers might overflow.
     constexpr Wide kMost = Wide{1} << 60;
     if (end > kMost || end < -kMost || factor > 4 * kMost || factor < -4 * kMost) return kNoBound;
     most = std::max(most + factor * end, -kNoBound);
@@ -34,8 +34,8 @@ Wide greatest(const Sum& sum, std::span<const Range> symbols) {
   return clamped(most);
 }
 
-// As above, if `conditions` hold: a positive multiple of a form that is at most 0 can be
-// subtracted.
+// The same under `conditions`: subtracting a multiple of a form that is at most 0 can only increase
+// the sum.
 Wide greatest(const Sum& sum, const std::vector<Sum>& conditions, std::span<const Range> symbols,
               int steps) {
   Wide least = greatest(sum, symbols);
@@ -105,7 +105,8 @@ Range range_of(const Form& form, const Conditions& conditions, std::span<const R
   if (up.base.empty()) return {1, 0};
   std::vector<const Form*> left(more.begin(), more.end());
   for (const Form& c : conditions.not_above_0) left.push_back(&c);
-  // Only conditions that share a symbol with the form, or with another such condition.
+  // Uses only conditions that share a symbol with the form, directly or through other such
+  // conditions.
   std::vector<Sum> known;
   std::set<Symbol> symbols_of;
   for (const auto& factor : form.factors) symbols_of.insert(factor.first);

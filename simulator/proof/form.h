@@ -1,6 +1,6 @@
 // The value of a register in each thread of a block, as a sum: a number for each thread, plus
-// multiples of values that all threads of the block share (the block's position in the grid and
-// loop counters).
+// multiples of symbols that are common to all threads of the block, such as the block's index and
+// loop counters.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace lockstep::proof {
 
-// %ctaid.x, .y, .z; then loop counters: how often the loop has jumped back since it was last
-// entered; then values of which only a range is known, counted from the start of the range.
+// 0 to 2: %ctaid.x, .y, .z. Then loop counters: how often a loop has jumped back since it was
+// entered. Then data: values of which only the range is known, counted from its lower end.
 using Symbol = int;
 inline constexpr Symbol kBlockX = 0, kBlockY = 1, kBlockZ = 2, kFirstLoop = 3;
 
@@ -27,13 +27,13 @@ struct Form {
   std::int64_t of(std::size_t thread) const { return base[uniform() ? 0 : thread]; }
 };
 
-// `value` as a signed integer of `bits` bits.
+// The value of a register with `bits` bits as a signed number.
 std::int64_t wrapped(std::uint64_t value, int bits);
 
 Form constant(std::int64_t value, int bits);
 // a * left + b * right, modulo 2^bits.
 Form combined(const Form& left, std::int64_t a, const Form& right, std::int64_t b, int bits);
-// combine(left, right) of each thread's numbers. Neither form may have factors.
+// Applies combine(left, right) to each thread's numbers. The result has no factors.
 template <class Combine>
 Form by_thread(const Form& left, const Form& right, int bits, Combine combine) {
   Form result{bits, {}, {}};
@@ -45,22 +45,22 @@ Form by_thread(const Form& left, const Form& right, int bits, Combine combine) {
   return result;
 }
 
-// A number far outside every register's range means "no bound".
+// Numbers far outside of any register's range mean "no bound".
 using Wide = __int128;
 inline constexpr Wide kNoBound = Wide{1} << 100;
 
-// The threads that may be at a place, and the known relations between symbols there.
+// The threads that may reach an operation, and relations between symbols there.
 struct Conditions {
-  std::vector<bool> threads;      // by thread: whether it may reach the place
-  std::vector<Form> not_above_0;  // forms that, as integers, are at most 0 in these threads
+  std::vector<bool> threads;      // by thread: whether the thread may get here
+  std::vector<Form> not_above_0;  // forms whose integer value is at most 0 in these threads
 };
 struct Range {
   Wide low = -kNoBound, high = kNoBound;
 };
 
-// The least and the greatest integer that the form may have, at most kNoBound from 0. `symbols`:
-// the range of each symbol. `more`: further forms that are at most 0. If no thread reaches the
-// place, low is above high.
+// The smallest and greatest integer value of the form, at most kNoBound away from 0. `symbols`: the
+// range of each symbol. `more`: further forms that are at most 0. If there are no threads, low is
+// above high.
 Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols,
                std::span<const Form* const> more = {});
 

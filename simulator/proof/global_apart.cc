@@ -1,6 +1,6 @@
-// Apartness in global memory: by the strides of an affine address, or byte by byte.
+// Apartness in global memory: by the strides of affine addresses, or byte by byte.
 //
-// Barriers are ignored here, since they order only the threads of a block.
+// Ignores barriers, which order only the threads of one block.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -15,20 +15,20 @@ using isa::Space;
 
 namespace {
 
-// Limits of the byte-by-byte analysis: accesses of single threads, and bytes.
+// Limits for the byte-by-byte search: accesses of single threads, and bytes.
 constexpr std::uint64_t kMostTouches = 1 << 20;
 constexpr std::uint64_t kMostBytes = 1 << 22;
 
 // Accesses whose bytes may overlap.
 using Group = std::vector<const Place*>;
 
-// A symbol on which an address depends: values from 0 to count - 1, each `stride` bytes further.
+// One index of an address: `count` values, `stride` bytes apart.
 struct Dimension {
   Wide stride = 0, count = 0;
 };
 
-// Whether different values in `dimensions` give addresses at least `bytes` apart. With strides
-// sorted by size, each must be at least as long as the extent of all shorter ones.
+// Whether addresses with different indices are always at least `bytes` apart. With strides sorted
+// by size, each must be at least as long as the reach of all shorter ones.
 bool are_far(std::vector<Dimension> dimensions, Wide bytes) {
   for (Dimension& d : dimensions) d.stride = d.stride < 0 ? -d.stride : d.stride;
   std::sort(dimensions.begin(), dimensions.end(),
@@ -38,14 +38,15 @@ bool are_far(std::vector<Dimension> dimensions, Wide bytes) {
     const Dimension& d = dimensions[i];
     if (d.count <= 1) continue;
     if (d.stride < reach) return false;
-    // Only the last loop may be unbounded.
+    // A loop without a bound may only be the last dimension.
     if (d.count > Wide{1} << 40) return i + 1 == dimensions.size();
     reach += d.stride * (d.count - 1);
   }
   return true;
 }
 
-// The dimensions that the group's addresses share: the grid's blocks and the loop iterations.
+// The dimensions of the group's addresses that are common to a block's threads: the grid's blocks
+// and the rounds of loops.
 std::vector<Dimension> common_dimensions(const Group& group, const Values& values,
                                          const Shape& shape) {
   const std::map<Symbol, std::int64_t>& factors = group.front()->address->factors;
@@ -62,7 +63,7 @@ std::vector<Dimension> common_dimensions(const Group& group, const Values& value
   return dimensions;
 }
 
-// The bytes that a thread of block 0 accesses in iteration 0 of all loops.
+// The bytes that a thread of block 0 accesses in round 0 of all loops.
 struct Span {
   Wide begin = 0, end = 0;
   std::size_t thread = 0;
@@ -80,8 +81,8 @@ std::vector<Span> spans_of(const Group& group, std::size_t threads) {
   return spans;
 }
 
-// Whether threads share no byte that one of them writes. `extent`: the size of the range of all
-// accesses. Overlapping spans count as one.
+// Whether no thread accesses a byte that another writes, and all bytes lie within `extent` bytes.
+// Overlapping spans count as one.
 bool spans_are_apart(std::vector<Span> spans, Wide* extent) {
   std::sort(spans.begin(), spans.end(),
             [](const Span& a, const Span& b) { return a.begin < b.begin; });
@@ -102,7 +103,8 @@ bool spans_are_apart(std::vector<Span> spans, Wide* extent) {
   return true;
 }
 
-// The strides of %tid.x, .y and .z, if all accesses of the group have exactly these.
+// The strides of %tid.x, .y and .z. nullopt if the group's addresses depend on the thread in
+// another way.
 std::optional<std::array<Wide, 3>> thread_strides(const Group& group, const Shape& shape) {
   const std::size_t x = shape.block[0], y = shape.block[1];
   std::optional<std::array<Wide, 3>> strides;
@@ -129,12 +131,12 @@ bool apart_by_strides(const Group& group, const Values& values, const Shape& sha
     if (p->address->factors != group.front()->address->factors) return false;
   }
   std::vector<Dimension> dimensions = common_dimensions(group, values, shape);
-  // Threads of a block one by one; blocks and iterations by their strides.
+  // First attempt: threads of a block one by one, blocks and rounds by their strides.
   std::vector<Span> spans = spans_of(group, values.threads());
   if (spans.empty()) return true;
   Wide extent = 0;
   if (spans_are_apart(spans, &extent) && are_far(dimensions, extent)) return true;
-  // Everything by strides.
+  // Second attempt: everything by strides.
   const auto strides = thread_strides(group, shape);
   if (!strides) return false;
   for (std::size_t i = 0; i < 3; ++i)
@@ -147,13 +149,13 @@ bool apart_by_strides(const Group& group, const Values& values, const Shape& sha
   return are_far(dimensions, end - begin);
 }
 
-// The thread that has accessed each byte, as index in the grid plus 1.
+// For each byte, the thread of the grid that accessed it, plus 1.
 class Owners {
  public:
   explicit Owners(const Extent& e) : begin_(e.begin), bytes_(e.end - e.begin) {}
-  // Returns false if two threads access a byte and one of them writes it.
+  // Records an access. False if two threads access a byte and one of them writes.
   bool touch(Wide at, std::uint32_t size, std::uint64_t thread, bool writes) {
-    // Iterations of a counter that only other threads reach.
+    // Rounds of a counter that only other threads reach.
     if (at < Wide(begin_) || at + size > Wide(begin_ + bytes_.size())) return true;
     const auto from = static_cast<std::size_t>(at - Wide(begin_));
     for (std::size_t b = from; b < from + size; ++b) {
@@ -225,7 +227,7 @@ bool is_apart(const Group& group, const Values& values, const Shape& shape, bool
         return p->access.atomic && p->access.aligned && p->access.size == first.size;
       }))
     return true;
-  // Strong accesses may race with weak ones, and may order others.
+  // Strong accesses may race with weak ones, and may order other accesses.
   const bool strong =
       std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.strong; });
   if (strong) return false;
@@ -236,14 +238,14 @@ bool is_apart(const Group& group, const Values& values, const Shape& shape, bool
 
 void part_global(const Values& values, const Shape& shape, std::vector<Place>& places) {
   std::vector<Place*> global;
-  bool other_reads = false, other_writes = false;  // with unknown addresses
+  bool other_reads = false, other_writes = false;  // accesses with unknown addresses
   for (Place& p : places) {
     if (p.access.space != Space::kGlobal) continue;
     if (!p.address || !p.access.in_bounds) {
       other_reads |= p.access.reads;
       other_writes |= p.access.writes;
     } else if (p.access.bytes.begin == p.access.bytes.end) {
-      p.access.apart = true;  // no thread executes it
+      p.access.apart = true;  // no thread gets here
     } else {
       global.push_back(&p);
     }

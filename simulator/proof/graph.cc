@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint32_t kMostOperations = 20000;
 constexpr std::size_t kMostBlocks = 1000;
 
-// The immediate dominators from `root` on, in a graph whose edges `before` lists; -1: not reached.
-// `order`: gets the blocks, each after its dominators.
+// Computes the immediate dominators from `root` in a graph with predecessors `before`; -1 for
+// unreached blocks. `order` receives the blocks, each after its dominators.
 std::vector<int> dominators(int count, int root,
                             const std::function<const std::vector<int>&(int)>& before,
                             const std::function<const std::vector<int>&(int)>& after,
@@ -84,7 +84,7 @@ bool ends_block(const Op& op) {
   return op.action == Action::kBranch || op.action == Action::kExit || op.action == Action::kReturn;
 }
 
-// Whether an operation under a predicate is executed by all threads, by none, or by some.
+// Whether threads execute an operation with a predicate always, never, or sometimes.
 enum class Goes { kAlways, kNever, kSome };
 Goes goes(const Op& op, std::uint32_t pc, const Decided& decided) {
   if (op.guard == program::kNoSlot) return Goes::kAlways;
@@ -112,7 +112,7 @@ void Graph::join_blocks(const Decided& decided) {
   }
 }
 
-// Blocks that no path from the start reaches contribute no values.
+// Removes blocks that no path from the entry reaches, so that they contribute no values.
 void Graph::drop_unreached() {
   std::vector<bool> reached(blocks_.size());
   std::vector<int> todo{0};
@@ -145,7 +145,7 @@ bool Graph::cut(const program::Function& kernel, const Decided& decided) {
       if (target < begin_ || target >= end_) return false;
       starts.insert(target);
     }
-    // A barrier ends a block, so that code after it is separate from code before it.
+    // Splits after a barrier, so that the code before and after it lies in different blocks.
     if ((ends_block(op) || op.action == Action::kBarrier) && pc + 1 < end_) starts.insert(pc + 1);
   }
   if (starts.size() > kMostBlocks) return false;
@@ -161,7 +161,7 @@ bool Graph::cut(const program::Function& kernel, const Decided& decided) {
   const int count = static_cast<int>(blocks_.size());
   const Op& end = program_.ops[end_ - 1];
   if (!ends_block(end) || end.guard != program::kNoSlot)
-    return false;  // control would run past the end of the kernel
+    return false;  // execution would run past the kernel's end
   join_blocks(decided);
   drop_unreached();
   const auto before = [&](int b) -> const std::vector<int>& {
@@ -173,7 +173,7 @@ bool Graph::cut(const program::Function& kernel, const Decided& decided) {
   std::vector<int> nearest = dominators(count, 0, before, after, order_);
   for (int b = 0; b < count; ++b)
     blocks_[static_cast<std::size_t>(b)].dominator = nearest[static_cast<std::size_t>(b)];
-  // The same backwards: node `count` is the end of the kernel, to which every exit leads.
+  // The same on the reversed graph. `count` is the end of the kernel, the target of every exit.
   std::vector<std::vector<int>> back(static_cast<std::size_t>(count) + 1),
       forth(static_cast<std::size_t>(count) + 1);
   for (int b = 0; b < count; ++b) {
@@ -228,7 +228,7 @@ bool Graph::find_loops() {
   for (const int header : order_) {
     std::vector<int> latches;
     for (const int p : blocks_[static_cast<std::size_t>(header)].before) {
-      if (place[static_cast<std::size_t>(p)] < 0) continue;  // never reached
+      if (place[static_cast<std::size_t>(p)] < 0) continue;  // unreached
       if (place[static_cast<std::size_t>(p)] < place[static_cast<std::size_t>(header)]) continue;
       if (!dominates(header, p)) return false;
       latches.push_back(p);
@@ -299,9 +299,9 @@ int Graph::read(Slot slot, std::uint32_t pc) {
   return at_begin(slot, b);
 }
 
-// The origin of a join: the common origin of its operands or, if these differ, the join itself.
-// Joins of a loop depend on each other. So they first count as without a value, and are recomputed
-// when one of them turns out to be a value of its own.
+// The single node behind a join, if all its operands have the same value; otherwise the join
+// itself. Joins of a loop depend on each other. They are first assumed to have no value; whenever
+// one turns out to have several, the others are evaluated again.
 int Graph::origin(int node) {
   const auto is_join = [&](int n) {
     return nodes_[static_cast<std::size_t>(n)].kind == Node::Kind::kJoin;
@@ -336,7 +336,7 @@ int Graph::origin(int node) {
       changed = true;
       mine = only;
       if (only != j) continue;
-      // Values derived from it were guesses.
+      // Values derived from this join were wrong.
       for (auto& [join, v] : value) v = v == join ? v : -1;
       break;
     }
@@ -355,7 +355,7 @@ int Graph::at_begin(Slot slot, int block) {
   const auto known = begins_.find({block, slot});
   if (known != begins_.end()) return known->second;
   const Block& b = blocks_[static_cast<std::size_t>(block)];
-  // In the first block, or a block without predecessors, registers are undefined.
+  // An unreached block or the entry: the register is undefined there.
   const int n = add({b.before.empty() || block == 0 ? Node::Kind::kUnknown : Node::Kind::kJoin,
                      0,
                      block,

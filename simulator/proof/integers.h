@@ -1,4 +1,4 @@
-// Integer ranges of registers, and comparisons, by the types of instructions.
+// Integers in registers and comparisons between them, by the types of instructions.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline bool is_integer(isa::Type t) {
     default: return false;
   }
 }
-// The range of integers in a register of the type.
+// The integers that a register of the type can hold.
 inline Range integers_of(int bits, bool is_signed) {
   return is_signed ? Range{-(Wide{1} << (bits - 1)), (Wide{1} << (bits - 1)) - 1}
                    : Range{0, (Wide{1} << bits) - 1};
@@ -35,7 +35,7 @@ inline Range integers_of(int bits, bool is_signed) {
 inline bool within(const Range& r, const Range& all) {
   return r.low >= all.low && r.high <= all.high;
 }
-// Whether sums and differences of a few such forms fit into 64 bits.
+// Whether sums and differences of a few such forms fit 64 bits.
 inline bool is_moderate(const Form& f) {
   const auto fits = [](std::int64_t v) { return v > -(1ll << 60) && v < 1ll << 60; };
   return std::all_of(f.base.begin(), f.base.end(), fits) &&
@@ -49,7 +49,7 @@ inline bool is_unsigned_compare(const program::Meaning& m) {
   return m.compare >= isa::Compare::kLo || !isa::is_signed(m.type);
 }
 
-// The longest chain of operands that is followed.
+// The depth to which operands of operands are examined.
 inline constexpr int kMostDepth = 64;
 
 }  // namespace lockstep::proof

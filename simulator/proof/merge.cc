@@ -1,5 +1,4 @@
-// Merges several values into one: at a join of paths, in selp, and in an operation under a
-// predicate.
+// One value for several alternatives: of paths that meet, of selp, and of a predicated write.
 #include <algorithm>
 #include <numeric>
 
@@ -15,7 +14,7 @@ using program::Op;
 
 namespace {
 
-constexpr int kMostSelections = 4;  // nested selections that are followed
+constexpr int kMostSelections = 4;  // nested selections that are examined
 
 bool have_same_factors(const std::vector<Form>& forms) {
   return std::all_of(forms.begin(), forms.end(),
@@ -42,8 +41,9 @@ std::optional<Form> Values::data_within(const Range& range, int bits, int block,
   return form;
 }
 
-// If the values differ only by a number for each thread: the least value, plus a bounded symbol.
-// Otherwise only a range, and a common divisor of all values, is known.
+// A single form for all ways. If the ways differ only by a number for each thread, the result is
+// the smallest such number plus an unknown excess. Otherwise only a range and a common divisor are
+// known.
 std::optional<Form> Values::merged(std::vector<Way> ways, int block) {
   std::erase_if(ways, [](const Way& w) {
     return std::none_of(w.where.threads.begin(), w.where.threads.end(), [](bool t) { return t; });
@@ -100,7 +100,7 @@ std::optional<Form> Values::merged(std::vector<Way> ways, int block) {
     for (const auto& [s, f] : forms[w].factors) unit = std::gcd(unit, f);
   }
   if (unit == 0) return std::nullopt;
-  // Start at a multiple.
+  // Extends the range down to a multiple of the divisor.
   const Wide beyond = ((all.low - any) % unit + unit) % unit;
   all.low -= beyond;
   return data_within(all, bits, block, unit);
@@ -122,7 +122,7 @@ Range Values::range_where(program::Slot slot, std::uint32_t pc, int bits, const 
     return Range{std::max(all.low, other.low), std::min(all.high, other.high)};
   };
   if (m.opcode == Opcode::k_cvt && is_integer(m.source_type)) {
-    // The same integer, if the narrower register can hold it.
+    // The integer stays the same if it fits the narrower register.
     const int from = register_bits(m.source_type);
     const Range whole = range_where(op.src[0], n.pc, from, where, depth + 1);
     const bool is_signed = isa::is_signed(m.source_type);
@@ -145,7 +145,7 @@ Range Values::range_where(program::Slot slot, std::uint32_t pc, int bits, const 
 std::optional<Form> Values::selected(const Node& n) {
   const Op& op = graph_.program().ops[n.pc];
   std::vector<Way> ways(2);
-  // The old value if the predicate is false.
+  // The old value, for threads with a false predicate.
   ways[0].form = op.dst == n.slot ? compute(n) : std::nullopt;
   if (!ways[0].form) ways[0].form = bounded(n);
   if (!ways[0].form) return std::nullopt;

@@ -1,4 +1,5 @@
-// Values that several paths bring, branches that a launch decides, and what is written on all ways.
+// Values that come from several paths, branches that the launch decides, and memory that is written
+// on all paths.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,7 +9,7 @@
 namespace lockstep::proof {
 namespace prove_test {
 
-// x[r7], the kernel's one access.
+// x[r7], the kernel's only access.
 const std::string kSeventh =
     "mul.wide.s32 d2, r7, 4;\nadd.s64 d3, d1, d2;\nld.global.f32 r6, [d3];\n";
 
@@ -31,7 +32,7 @@ TEST(ProvePaths, WhatNoThreadExecutesIsProved) {
 }
 
 TEST(ProvePaths, ABranchThatSomeThreadsTakeIsNotDecided) {
-  // Thread 63 alone goes far.
+  // Only thread 63 adds the large offset.
   const std::string body =
       "setp.lt.s32 p1, r2, 63;\nmov.u32 r7, r5;\n@p1 bra NEAR;\nadd.s32 r7, r7, 100000;\nNEAR:\n" +
       kSeventh;
@@ -40,7 +41,7 @@ TEST(ProvePaths, ABranchThatSomeThreadsTakeIsNotDecided) {
 }
 
 TEST(ProvePaths, AnExitIsDecidedByThoseWhoComeThere) {
-  // The first 32 threads have left, and of the others all leave.
+  // The first 32 threads have left, and all others leave here.
   const std::string body =
       "setp.lt.s32 p1, r2, 32;\n@p1 exit;\nsetp.ge.s32 p2, r2, 32;\n@p2 exit;\nmov.u32 r7, "
       "100000;\n" +
@@ -67,7 +68,7 @@ TEST(ProvePaths, ConditionsOfParametersAreCombined) {
 }
 
 TEST(ProvePaths, ARangeDecidesAComparison) {
-  // The index of the grid goes from 0 to 255.
+  // The index in the grid is 0 to 255.
   const auto is_never = [](const std::string& compared) {
     return in_bounds("setp." + compared +
                      ";\nmov.u32 r7, r5;\n@!p1 bra NEAR;\nadd.s32 r7, r7, 100000;\nNEAR:\n" +
@@ -132,7 +133,7 @@ TEST(ProvePaths, UnderAPredicateOfDataEitherMayCome) {
   EXPECT_FALSE(second("-1", 404).in_bounds);
   EXPECT_FALSE(second("100", 404).known) << "the address depends on data";
   EXPECT_FALSE(second("r9", 404).in_bounds) << "of popc nothing is known here";
-  // The other value counts by blocks.
+  // The other value has steps of a block.
   EXPECT_TRUE(second("r5", 1024).in_bounds);
   EXPECT_FALSE(second("r5", 1023).in_bounds);
 }
@@ -190,7 +191,7 @@ TEST(ProvePaths, BothConditionsOfALoopBoundIt) {
 }
 
 TEST(ProvePaths, AParameterOfAByteIsExtended) {
-  // n is 0xff: as s8 it is -1.
+  // n is 0xff, which is -1 as s8.
   const auto body = [](const std::string& type) {
     return "ld.param." + type + " r7, [n];\nadd.s32 r7, r7, 1;\n" + kSeventh;
   };
@@ -204,7 +205,7 @@ TEST(ProveWritten, AStoreThatNoThreadExecutesWritesNothing) {
   const std::string store = "st.shared.u32 [r12], r2;\n";
   const std::string load = "bar.sync 0;\nld.shared.u32 r6, [r12];\n";
   EXPECT_EQ(initialised(kOwn + never + store + "SKIP:\n" + load), std::vector<bool>{false});
-  // Nor is anything wrong with a load that no thread executes, or with what stands behind both.
+  // Loads that no thread executes, and loads after both, are no problem either.
   EXPECT_EQ(initialised(kOwn + store + never + load + "SKIP:"), std::vector<bool>{true});
   EXPECT_EQ(initialised(kOwn + store + never + "bar.sync 0;\n" + store + "SKIP:\n" + load),
             std::vector<bool>{true});
@@ -216,12 +217,12 @@ TEST(ProveWritten, AStoreBehindWhereAllPathsMeetIsOneOfAllThreads) {
   EXPECT_EQ(initialised(kOwn + branch + "mov.u32 r7, 1;\nMEET:\n" + store +
                         "bar.sync 0;\nld.shared.u32 r6, [s+252];"),
             std::vector<bool>{true});
-  // The other path comes past the barrier and the load before it comes to the store.
+  // The other path reaches the store only after the barrier and the load.
   EXPECT_EQ(initialised(kOwn + branch + "bar.sync 0;\nld.shared.u32 r6, [s];\nMEET:\n" + store),
             std::vector<bool>{false});
 }
 
-// The selection may not be taken apart as the write that its predicate guards.
+// Examining the operands of a predicated selp must not recurse into the predicated write.
 TEST(Paths, ASelectionUnderAPredicateEnds) {
   EXPECT_TRUE(
       in_bounds("setp.lt.s32 p1, r2, 32;\nsetp.lt.s32 p2, r5, 8;\nmov.u32 r7, 0;\n"

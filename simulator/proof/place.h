@@ -1,4 +1,4 @@
-// A memory access of a kernel during the proof: the claims about it, and its address.
+// An access of a kernel to memory during the proof: the claims about it, and its address.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace lockstep::proof {
 
 struct Place {
   Access access;
-  std::optional<Form> address;  // nullopt: it depends on data
+  std::optional<Form> address;  // nullopt: depends on data
 };
 
 }  // namespace lockstep::proof

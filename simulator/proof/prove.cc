@@ -16,9 +16,10 @@ using program::Op;
 namespace {
 
 constexpr std::uint8_t kGrid = 2;  // check::Scope::kGrid in Op::scope
-constexpr int kMostRounds = 4;     // of removing branches that no thread takes
+constexpr int kMostRounds = 4;     // rounds of removing ways that no thread takes
 
-// Whether an operation accesses memory only by loads, stores or atomics that are analysed.
+// Whether the operation accesses memory only by a load, store or atomic that the proof examines, or
+// not at all.
 bool touches_nothing_else(const Op& op) {
   switch (op.action) {
     case Action::kNone:
@@ -70,12 +71,12 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
     a.reads = op.action != Action::kStore;
     a.writes = op.action != Action::kLoad;
     a.strong = op.action == Action::kAtomic || fields.has(program::kStrong);
-    // In a block's shared memory, .cta scope is wide enough.
+    // For a block's shared memory, the scope .cta is sufficient.
     a.atomic = op.action == Action::kAtomic && (space == Space::kShared || op.scope == kGrid);
     const bool narrow = fields.has(program::kNarrowAddress);
     a.threads = values.conditions(pc).threads;
     if (std::none_of(a.threads.begin(), a.threads.end(), [](bool t) { return t; })) {
-      place.address = constant(0, 64);  // of no thread
+      place.address = constant(0, 64);  // executed by no thread
     } else if (!fields.has(program::kFrameAddress) && (!narrow || space == Space::kShared)) {
       const int bits = narrow ? 32 : 64;
       if (auto form = values.source(op.src[0], pc, bits))
@@ -99,7 +100,7 @@ void decide_bounds(Place& place, Values& values, const Memory& memory) {
       std::all_of(f.factors.begin(), f.factors.end(),
                   [&](const auto& factor) { return factor.second % size == 0; });
   const Range r = values.range(f, values.conditions(a.pc));
-  if (r.low > r.high) {  // no thread comes here
+  if (r.low > r.high) {  // no thread gets here
     a.in_bounds = a.aligned = true;
     return;
   }
@@ -137,7 +138,7 @@ Certificate prove(const program::Program& program, const program::Function& kern
                   const Shape& shape, const Memory& memory) {
   Certificate certificate;
   if (shape.threads() == 0 || shape.threads() > 1024) return certificate;
-  // Removing branches that no thread takes may determine further branches.
+  // Facts about the graph without unused ways may decide further branches.
   Decided decided;
   std::unique_ptr<Graph> graph = Graph::make(program, kernel);
   if (graph == nullptr) return certificate;
@@ -177,7 +178,7 @@ Certificate prove(const program::Program& program, const program::Function& kern
   certificate.global_apart = !certificate.others;
   for (Place& p : places) {
     if (p.access.space == Space::kShared) p.access.apart = certificate.shared_apart;
-    // Kernels do not write constants.
+    // Kernels do not write constant memory.
     if (p.access.space == Space::kConst) p.access.apart = p.access.in_bounds && !p.access.writes;
     if (p.access.space == Space::kGlobal) certificate.global_apart &= p.access.apart;
     certificate.accesses.push_back(std::move(p.access));

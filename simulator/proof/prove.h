@@ -1,5 +1,5 @@
-// Proofs about a kernel's memory accesses before it is launched. They hold for every schedule and
-// all data, at the launch's shape and parameters.
+// Proofs about a kernel's accesses before its launch. They hold for every schedule and all data, at
+// the launch's shape and parameters.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace lockstep::proof {
 
-// The bytes [begin, end).
+// The bytes from `begin` up to, not including, `end`.
 struct Extent {
   std::uint64_t begin = 0, end = 0;
 };
 
 struct Memory {
-  // The part of a live allocation that kernels may access and that contains a global address.
+  // The part that kernels may access of the live allocation at a global address.
   std::function<std::optional<Extent>(std::uint64_t)> allocation;
   std::vector<Extent> shared;  // variables, by offset
 };
@@ -26,52 +26,53 @@ struct Memory {
 struct Access {
   std::uint32_t pc = 0;
   isa::Space space = isa::Space::kNone;
-  std::uint32_t size = 0;  // bytes for each lane
+  std::uint32_t size = 0;  // bytes a lane
   bool reads = false, writes = false;
   bool strong = false;     // volatile, atomic, or with a memory order
-  bool atomic = false;     // an atomic read-modify-write with a scope of the grid
+  bool atomic = false;     // reads and writes at once, with a scope of the whole grid
   bool in_bounds = false;  // all bytes lie in one allocation or variable
   bool aligned = false;    // every address is a multiple of `size`
-  bool apart = false;  // no two threads race by this access: threads of a block in shared memory,
-                       // of the grid in global memory
-  bool stored_before = false;  // a read of shared memory, of which every byte is stored to before
-  bool initialised = false;    // a read of bytes that have all been written (claim_initialised())
+  bool apart = false;  // no race by this access: with threads of the block in shared memory, of the
+                       // grid in global memory
+  bool stored_before = false;  // reads shared memory: each byte is stored to before it is read
+  bool initialised = false;    // reads: each byte has been written (claim_initialised())
   bool known = false;          // the address does not depend on data
-  Extent bytes;                // if in_bounds: the most that it may access
-  std::vector<bool> threads;   // if known: by thread of a block, whether it may execute the access
+  Extent bytes;                // if in_bounds: all bytes that it may access
+  std::vector<bool> threads;   // if known: the threads of a block that may execute it
 };
 
 struct Certificate {
   std::vector<Access> accesses;  // loads, stores and atomics of global and shared memory, by pc
-  // Whether every access to shared memory is `apart`, so the search for races need not run there.
+  // Every access of the kernel to shared memory is `apart`, so a search for races there is
+  // unnecessary.
   bool shared_apart = false;
-  // The same for global memory, among the threads of the launch.
+  // The same for global memory and the threads of this launch.
   bool global_apart = false;
   bool followed = false;  // Graph::make() accepted the kernel
-  bool others = true;     // the kernel accesses memory in other ways, or was not analysed
+  bool others = true;     // the kernel accesses memory in other ways, or was not examined
   bool reads_local = false;
-  // Whether a thread may make its accesses visible to others by an access of its own: by a fence,
-  // or by .acquire and .release.
+  // A thread may order its accesses for other threads, by a fence or by .acquire and .release.
   bool orders = false;
   bool registers_written = false;  // every register is written before it is read
-  // Whether the search for races may ignore accesses to shared memory: none races, and none orders
-  // other accesses.
+  // Whether the checks may ignore accesses to shared memory: no access races, and none orders other
+  // accesses.
   bool is_shared_silent() const;
   const Access* find(std::uint32_t pc) const;
 };
 
-// Whether an operation may access memory other than by a load, store or atomic that is analysed: by
-// a generic address, asynchronously, as a matrix or an image. Parameters do not count.
+// Whether an operation may access memory other than by a load, store or atomic that the proof
+// examines: by a generic address, asynchronously, as a matrix, or as an image. Parameters do not
+// count.
 bool touches_memory_otherwise(const program::Op& op);
 
-// Nothing is proved about a kernel that Graph::make() refuses.
+// Proves nothing about a kernel that Graph::make() refuses.
 Certificate prove(const program::Program& program, const program::Function& kernel,
                   const Shape& shape, const Memory& memory);
 
-// Sets Access::initialised at the start of a launch. Nobody else may write its memory while it
-// runs. `written`: whether every byte of an extent of global memory has been written by now. A load
-// of memory that the kernel also stores to is initialised only if all loads of the kernel are: a
-// store of an uninitialised value makes its bytes unwritten.
+// Sets Access::initialised at the beginning of a launch. No other work may write the memory during
+// the launch. `written`: whether every byte of an extent of global memory has been written. A load
+// of memory that the kernel stores to is initialised only if all loads of the kernel are, because
+// storing an unwritten value makes its bytes unwritten.
 void claim_initialised(Certificate& certificate, const std::function<bool(const Extent&)>& written);
 
 }  // namespace lockstep::proof

@@ -1,5 +1,5 @@
-// Tests what is proved about small kernels and, above all, what is not. Expectations are derived by
-// hand from the PTX manual: addresses, wrap-around, barriers.
+// Proofs about small kernels and, above all, their limits. Expectations are derived by hand from
+// the PTX manual: addresses, wrap-around, barriers.
 #include "simulator/proof/prove.h"
 
 #include <gtest/gtest.h>
@@ -94,8 +94,7 @@ TEST(Prove, AGridStrideLoopIsBoundedByItsCondition) {
       "ld.global.f32 r6, [d3];\nadd.s32 r5, r5, r9;\nsetp.lt.s32 p2, r5, r1;\n@p2 bra LOOP;\nEND:";
   EXPECT_TRUE(in_bounds(loop, {.n = 1000, .bytes = 4000}));
   EXPECT_FALSE(in_bounds(loop, {.n = 1001, .bytes = 4000}));
-  // Without the guard the first round of a thread may lie behind n: here that of every second
-  // index.
+  // Without the guard, the first round of every second index lies behind n.
   EXPECT_FALSE(
       in_bounds("shl.b32 r5, r5, 1;\n" + loop.substr(kGuard.size()), {.n = 400, .bytes = 1600}));
   EXPECT_FALSE(in_bounds(loop.substr(kGuard.size()) + "\n", {.n = 100, .bytes = 400}));
@@ -117,7 +116,7 @@ TEST(Prove, ALoopCountsToItsEnd) {
 }
 
 TEST(Prove, TheLoopOfAnotherPathBoundsNothing) {
-  // The loop is entered for n > 0 alone; behind it the index is that of the grid again.
+  // The loop is entered only if n > 0. After the loop the index is the grid's again.
   const std::string body =
       "setp.ge.s32 p1, r5, r1;\n@p1 bra AFTER;\nmov.u32 r8, r5;\nLOOP:\nadd.s32 r8, r8, 64;\n"
       "setp.lt.s32 p2, r8, r1;\n@p2 bra LOOP;\nAFTER:\n" +
@@ -195,7 +194,7 @@ TEST(Prove, AnotherAccessThatMayBeAnywhereTakesTheProofAway) {
 }
 
 TEST(Prove, ABitMaskAndAShiftPartLanesFromWarps) {
-  // Lane l of warp w: word 32 * w + l, from tid by and, shr.
+  // Word 32 * w + l for lane l of warp w, computed from tid with `and` and `shr`.
   const std::string place =
       "and.b32 r8, r2, 31;\nshr.u32 r9, r2, 5;\nshl.b32 r9, r9, 5;\nadd.s32 r9, r9, r8;\n"
       "shl.b32 r9, r9, 2;\nmov.u32 r11, s;\nadd.s32 r12, r11, r9;\n";
@@ -206,7 +205,7 @@ TEST(Prove, ABitMaskAndAShiftPartLanesFromWarps) {
 }
 
 TEST(Prove, AnIndexPast2To31IsNegative) {
-  // Blocks times 2^30 in 32 bits: from block 2 on it is no longer what the sum says.
+  // Block index times 2^30 overflows 32 bits from block 2 on, unlike the sum.
   EXPECT_FALSE(
       in_bounds("shl.b32 r6, r3, 30;\nmul.wide.s32 d2, r6, 4;\nadd.s64 d3, d1, d2;\n"
                 "ld.global.f32 r7, [d3];",
@@ -258,7 +257,7 @@ TEST(Prove, OfTwoConditionsBothOrEither) {
 }
 
 TEST(Prove, TheUpperHalfOfAProductIsNotTheLower) {
-  // 2^16 * 2^26: 1024 above, 0 below.
+  // 2^16 * 2^26: the high half is 1024, the low half 0.
   EXPECT_FALSE(
       in_bounds("mov.u32 r6, 65536;\nmul.hi.u32 r7, r6, 67108864;\nmul.wide.s32 d2, r7, 4;\n"
                 "add.s64 d3, d1, d2;\nld.global.f32 r8, [d3];"));
@@ -279,7 +278,7 @@ TEST(Prove, BelowZeroIsAboveAllUnsignedNumbers) {
 }
 
 TEST(Prove, ThreadsLeaveALoopWithCountsOfTheirOwn) {
-  // Those that count beyond 5 pass two barriers, the others one.
+  // Threads that count beyond 5 pass two barriers, the others one.
   EXPECT_FALSE(proved(kOwn + "mov.u32 r8, 0;\nLOOP:\nadd.s32 r8, r8, 1;\nsetp.lt.s32 p2, r8, r2;\n"
                              "@p2 bra LOOP;\nsetp.gt.s32 p1, r8, 5;\n@p1 bra MORE;\nbar.sync 0;\n"
                              "st.shared.u32 [r12], r2;\nbra END;\nMORE:\nbar.sync 0;\nbar.sync 0;\n"
@@ -313,7 +312,7 @@ TEST(Prove, EveryBlockAndRoundIsAligned) {
 }
 
 TEST(Prove, AnAddressBelowZeroIsInNoVariable) {
-  // From -76 to 180; the variable begins at 1024.
+  // Addresses from -76 to 180; the variable begins at 1024.
   EXPECT_FALSE(proved(kOwn + "st.shared.u32 [r12+-1100], r2;").accesses.at(0).in_bounds);
 }
 
@@ -344,7 +343,7 @@ TEST(ProveGlobal, ANeighboursWordIsNotOnesOwn) {
       << "barriers order no other block";
   EXPECT_FALSE(global_apart("mul.wide.s32 d2, r5, 2;\nadd.s64 d3, d1, d2;\n" + kStore))
       << "each overlaps half of the next";
-  // Two buffers of 1024 bytes, the second read with a halo.
+  // Two buffers of 1024 bytes; the second is read with a halo.
   EXPECT_TRUE(global_apart(
       kAddress + "ld.global.u32 r6, [d3+1028];\nld.global.u32 r7, [d3+1032];\n" + kStore));
 }
@@ -358,7 +357,7 @@ TEST(ProveGlobal, BlocksThatOverlapByOneThreadAreNotApart) {
 }
 
 TEST(ProveGlobal, ATileOfAMatrixIsApartFromItsNeighbours) {
-  // Tiles of 8 x 8 words: %tid.x and %ctaid.x along a row of 32, %tid.y down.
+  // Tiles of 8 x 8 words: %tid.x and %ctaid.x run along a row of 32 words, %tid.y down.
   const auto tile = [](const std::string& pitch) {
     return "mov.u32 r6, %tid.y;\nmad.lo.s32 r7, r3, r4, r2;\nmad.lo.s32 r8, r6, " + pitch +
            ", r7;\nmul.wide.s32 d2, r8, 4;\nadd.s64 d3, d1, d2;\n" + kStore;
@@ -373,7 +372,7 @@ TEST(ProveGlobal, ALoopsRoundsAreOfTheirThread) {
     return first + "mov.u32 r8, 0;\nLOOP:\n" + kStore + "\nadd.s64 d3, d3, " + step +
            ";\nadd.s32 r8, r8, 1;\nsetp.ne.s32 p2, r8, 2;\n@p2 bra LOOP;";
   };
-  // 256 threads: each two words, side by side, then a grid apart.
+  // 256 threads, each with two adjacent words, then words a grid apart.
   const std::string own = "mul.wide.s32 d2, r5, 8;\nadd.s64 d3, d1, d2;\n";
   EXPECT_TRUE(global_apart(loop("4", own)));
   EXPECT_FALSE(global_apart(loop("8", own))) << "the second word is the next thread's first";
@@ -404,7 +403,7 @@ TEST(ProveGlobal, ALoadThatMayBeAnywhereTakesTheProofOfAStoreAway) {
 }
 
 TEST(ProveGlobal, BlocksWithOtherStridesMeet) {
-  // Block 1 reads words 128 on, which block 2 writes.
+  // Block 1 reads from word 128 on; block 2 writes these words.
   EXPECT_FALSE(
       global_apart(kAddress +
                    "mad.lo.s32 r6, r3, 128, r2;\nmul.wide.s32 d4, r6, 4;\nadd.s64 d5, d1, d4;\n"
@@ -437,7 +436,7 @@ TEST(ProveWritten, WhatTheHostHasWrittenIsInitialised) {
 }
 
 TEST(ProveWritten, AStoreOfAnUnwrittenValueTakesTheProofAway) {
-  // Word t + 256 is unwritten, and goes where the other load reads.
+  // Word t + 256 is unwritten, and is stored where the other load reads.
   const std::string copy = kAddress + "ld.global.u32 r6, [d3+1024];\nld.global.u32 r7, [d3];\n";
   EXPECT_EQ(initialised(copy + "st.global.u32 [d3], r6;", 1024), (Loads{false, false}));
   EXPECT_EQ(initialised(copy + "st.global.u32 [d3+2048], r6;", 1024), (Loads{false, true}));

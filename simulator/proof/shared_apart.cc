@@ -1,4 +1,4 @@
-// Apartness in shared memory: by intervals between barriers, byte by byte.
+// Apartness in shared memory: byte by byte, in each interval between barriers.
 #include <algorithm>
 
 #include "simulator/proof/apart.h"
@@ -10,11 +10,11 @@ using isa::Space;
 
 namespace {
 
-// The limits of the analysis: accesses of single threads in a block's shared memory.
+// Limits of the search in a block's shared memory: accesses of single threads, and bytes.
 constexpr std::uint64_t kMostTouches = 1 << 20;
 constexpr std::uint64_t kMostShared = 1 << 18;  // bytes
 
-// For each interval between barriers: the accesses to shared memory that may be executed in it.
+// For each interval between barriers, the accesses to shared memory that may occur in it.
 std::vector<std::vector<std::size_t>> intervals_of(const Graph& graph, Values& values,
                                                    const std::vector<Place>& places) {
   const auto& blocks = graph.blocks();
@@ -45,14 +45,16 @@ std::vector<std::vector<std::size_t>> intervals_of(const Graph& graph, Values& v
   return intervals;
 }
 
-// The threads that have accessed a byte in an interval, as index plus 1.
+// For each byte, the thread that accessed it in an interval, plus 1.
 struct Touched {
   std::vector<std::uint32_t> writer, reader;  // by byte
-  std::vector<bool> several;                  // readers
-  std::vector<std::uint8_t> atomic;           // the size of atomics; several threads may make them
+  std::vector<bool> several;                  // by byte: it has more than one reader
+  std::vector<std::uint8_t>
+      atomic;  // by byte: the size of atomics, which several threads may execute
 };
 
-// Atomics of one size do not race with each other. For other accesses they count as writes.
+// Records an atomic. Atomics of one size do not race with each other; against other accesses they
+// count as writes.
 bool touch_atomically(Touched& touched, std::size_t byte, std::uint32_t size) {
   if (touched.writer[byte] != 0 || touched.reader[byte] != 0) return false;
   if (touched.atomic[byte] != 0 && touched.atomic[byte] != size) return false;
@@ -60,12 +62,12 @@ bool touch_atomically(Touched& touched, std::size_t byte, std::uint32_t size) {
   return true;
 }
 
-// Returns false if two threads may access a byte that one of them writes, or if the limits are
-// exceeded.
+// Records an access. False if two threads may access a byte that one of them writes, or if the
+// search exceeds its limit.
 bool touch(const Place& place, const Values& values, Touched& touched, std::uint64_t& budget) {
   const Access& a = place.access;
   const Form& f = *place.address;
-  // Each counter that the address depends on, from 0 on.
+  // Each counter that the address depends on, with its number of values.
   std::vector<std::pair<std::int64_t, std::uint64_t>> counters;
   std::uint64_t rounds = 1;
   for (const auto& [symbol, factor] : f.factors) {
@@ -88,7 +90,7 @@ bool touch(const Place& place, const Values& values, Touched& touched, std::uint
     for (std::size_t t = 0; t < values.threads(); ++t) {
       if (!a.threads[t]) continue;
       const std::int64_t at = f.of(t) + more;
-      // Iterations of a counter that only other threads reach.
+      // Rounds of a counter that only other threads reach.
       if (at < 0 || static_cast<std::uint64_t>(at) + a.size > touched.writer.size()) continue;
       const auto me = static_cast<std::uint32_t>(t + 1);
       for (auto byte = static_cast<std::size_t>(at); byte < static_cast<std::size_t>(at) + a.size;

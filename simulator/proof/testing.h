@@ -1,4 +1,4 @@
-// Support for tests of proofs: a small kernel, its launch, and the resulting certificate.
+// Helpers for tests of proofs: a small kernel, its launch and the proved claims.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace prove_test {
 
 inline constexpr std::uint64_t kBuffer = 0x100000;
 
-// A launch of `k(x, n)` with 4096 bytes at x and 512 of shared memory at 1024.
+// A launch of `k(x, n)` with 4096 bytes at x and 512 bytes of shared memory at 1024.
 struct Launch {
   std::uint32_t grid = 4, block = 64, block_y = 1;
   std::int32_t n = 256;
@@ -50,7 +50,7 @@ inline Certificate proved(const std::string& body, const Launch& launch = {}) {
   return prove(*compiled.program, compiled.program->functions[0], shape, memory);
 }
 
-// For a kernel with one access to global memory.
+// Whether the kernel's only access to global memory is in bounds.
 inline bool in_bounds(const std::string& body, const Launch& launch = {}) {
   const Certificate c = proved(body, launch);
   EXPECT_EQ(c.accesses.size(), 1u);
@@ -66,8 +66,8 @@ inline const std::string kOwn = "shl.b32 r10, r2, 2;\nmov.u32 r11, s;\nadd.s32 r
 inline bool global_apart(const std::string& body, const Launch& launch = {}) {
   return proved(body, launch).global_apart;
 }
-// For each load, in order, whether it is initialised. The bytes of global memory before kBuffer +
-// `written` are written when the launch starts.
+// Which loads are initialised, in order. At launch, the bytes of global memory before kBuffer +
+// `written` are written.
 inline std::vector<bool> initialised(const std::string& body, std::uint64_t written = 4096,
                                      const Launch& launch = {}) {
   Certificate c = proved(body, launch);

@@ -55,8 +55,8 @@ Values::Values(Graph& graph, const Shape& shape)
     values_.clear();
     block_states_.assign(graph.blocks().size(), State::kNew);
   };
-  // Outer loops first, and again when the inner ones are known. Values evaluated before a loop's
-  // bound was known may now be known more precisely.
+  // Visits outer loops first, then all again once inner loops are known. A value that was evaluated
+  // before a loop's bound was known may become more precise.
   const int loops = static_cast<int>(graph.loops().size());
   for (int l = 0; l < (loops > 1 ? 2 * loops : loops); ++l) {
     forget();
@@ -83,7 +83,7 @@ std::optional<Form> Values::source(Slot slot, std::uint32_t pc, int bits) {
 }
 
 Range Values::range(const Form& form, const Conditions& where) const {
-  // Relations of data symbols hold only where a value depends on the symbol.
+  // Conditions on data hold only where something depends on the data.
   std::vector<const Form*> more;
   std::set<Symbol> seen;
   const auto add = [&](const Form& f) {
@@ -105,7 +105,7 @@ std::optional<Form> Values::evaluate(int node) {
     values_.resize(graph_.nodes());
   }
   if (states_[n] == State::kDone) return values_[n];
-  if (states_[n] == State::kOpen) return std::nullopt;  // it depends on itself
+  if (states_[n] == State::kOpen) return std::nullopt;  // the value depends on itself
   if (depth_ == kDeepest) return std::nullopt;
   ++depth_;
   states_[n] = State::kOpen;
@@ -162,8 +162,8 @@ std::optional<Form> Values::special(const Op& op) const {
   }
 }
 
-// Extends a register of fewer bits to `bits`, or converts between equal widths. Valid only if the
-// form equals the integer in the register.
+// Extends a register to at least as many bits. Valid if the form equals the integer in the
+// register.
 std::optional<Form> Values::extended(const std::optional<Form>& form, std::uint32_t pc,
                                      bool is_signed, int bits) {
   if (!form) return std::nullopt;
@@ -193,7 +193,7 @@ std::optional<Form> Values::compute_predicate(const Node& n) {
     return p;
   };
   using B = isa::BoolOp;
-  // Both operands are known, or one alone determines the result in each thread.
+  // Combines predicates thread by thread, if both are known or one of them decides the result.
   const auto both = [&](std::optional<Form> a, std::optional<Form> b,
                         B how) -> std::optional<Form> {
     const auto decides = [&](const std::optional<Form>& x) {
@@ -242,7 +242,7 @@ std::optional<Form> Values::compute_predicate(const Node& n) {
   }
 }
 
-// The comparison of setp, if the ranges of its operands determine it.
+// The result of setp, if the ranges of its operands decide it.
 std::optional<Form> Values::compared_by_range(const Form& a, const Form& b, std::uint32_t pc,
                                               int bits) {
   const Meaning& m = graph_.program().meanings[pc];
@@ -285,7 +285,7 @@ std::optional<Form> Values::shifted(const Node& n, int bits) {
   const auto a = source(op.src[0], n.pc, bits), by = source(op.src[1], n.pc, 32);
   if (!a || !by || !by->known()) return std::nullopt;
   if (a->known()) {
-    // Amounts above the register's width count as the width (9.7.8.7 and 9.7.8.8).
+    // Shift amounts above the register's width count as the width (9.7.8.7 and 9.7.8.8).
     return by_thread(*a, *by, bits, [&](std::int64_t value, std::int64_t amount) -> std::int64_t {
       const std::uint64_t places = low_bits(amount, 32);
       if (places >= static_cast<std::uint64_t>(bits))
@@ -302,8 +302,8 @@ std::optional<Form> Values::shifted(const Node& n, int bits) {
   if (by->base[0] > 40) return std::nullopt;
   const std::int64_t unit = std::int64_t{1} << by->base[0];
   if (!all_divisible(*a, unit)) return std::nullopt;
-  // A right shift rounds down. This equals shifting each term only if all terms but the first are
-  // exact.
+  // A right shift rounds down, so it may be applied to each part of the sum if only the first part
+  // is inexact.
   std::optional<Form> exact = extended(a, n.pc, is_signed, bits);
   if (!exact) return std::nullopt;
   for (std::int64_t& b : exact->base) b >>= by->base[0];
@@ -397,7 +397,7 @@ std::optional<Form> Values::compute(const Node& n) {
       if (!a || !b) return std::nullopt;
       if (!a->known()) std::swap(a, b);
       if (!b->known()) {
-        // A mask of low bits only, which multiples of its modulus do not affect.
+        // A mask of the low bits: multiples of the mask's power of two do not change them.
         if (!a->known() || !a->uniform()) return std::nullopt;
         const std::uint64_t mask = low_bits(a->base[0], bits);
         if (mask >= std::uint64_t{1} << 40 || !std::has_single_bit(mask + 1) ||
@@ -412,7 +412,7 @@ std::optional<Form> Values::compute(const Node& n) {
   const auto a = in(0, bits), b = in(1, bits);
   if (!a || !b) return std::nullopt;
   if ((m.opcode == Opcode::k_div || m.opcode == Opcode::k_rem) && !a->known()) {
-    // A non-negative sum of multiples of the divisor and a number for each thread.
+    // A sum of multiples of the divisor and a non-negative number for each thread.
     if (!b->known() || !b->uniform() || b->base[0] <= 0 || !all_divisible(*a, b->base[0]))
       return std::nullopt;
     const Range all = integers_of(bits, is_signed), r = range(*a, conditions(n.pc));
@@ -426,7 +426,7 @@ std::optional<Form> Values::compute(const Node& n) {
       factor = m.opcode == Opcode::k_rem ? 0 : factor / by;
     return result;
   }
-  // Computed thread by thread, if everything is known.
+  // Computed thread by thread if everything is known.
   if (!a->known() || !b->known()) return std::nullopt;
   switch (m.opcode) {
     case Opcode::k_or:
@@ -442,7 +442,7 @@ std::optional<Form> Values::compute(const Node& n) {
     case Opcode::k_div:
     case Opcode::k_rem: {
       for (const std::int64_t r : b->base) {
-        if (r == 0 || r == -1) return std::nullopt;  // the least number divided by -1 overflows
+        if (r == 0 || r == -1) return std::nullopt;  // dividing the smallest number by -1 overflows
       }
       return by_thread(*a, *b, bits, [&](std::int64_t l, std::int64_t r) -> std::int64_t {
         if (is_signed) return m.opcode == Opcode::k_div ? l / r : l % r;

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::uint64_t kMostTouches = 1 << 18;  // bytes of all threads that one load reads
 
-// Determines which threads certainly execute an operation.
+// Determines the threads that certainly execute an operation.
 class Stores {
  public:
   Stores(const Graph& graph, Values& values) : graph_(graph), values_(values) {}
 
-  // The threads that execute the operation at `pc` whenever they execute the block `until`. `from`
-  // dominates `until`, and there is one way from `from`. nullopt: unknown.
+  // The threads that execute the operation at `pc` whenever they execute block `until`. Climbs from
+  // the operation's block to a dominator that also dominates `until`. nullopt if unknown.
   std::optional<std::vector<bool>> surely(std::uint32_t pc, int until) {
     std::vector<bool> threads(values_.threads(), true);
     if (!graph_.is_reached(graph_.block_of(pc)) || !graph_.is_reached(until)) return std::nullopt;
@@ -34,7 +34,7 @@ class Stores {
       const Block& at = graph_.blocks()[static_cast<std::size_t>(b)];
       const int from = at.dominator;
       if (at.before.size() != 1) {
-        // Every way from there to `until` passes through the block.
+        // Every way from there to `until` goes through the block.
         if (graph_.leads(from, until, b)) return std::nullopt;
         b = from;
         continue;
@@ -56,7 +56,7 @@ class Stores {
   }
 
  private:
-  // Keeps the threads whose predicate is `holds`. Returns false if that is unknown.
+  // Keeps the threads whose predicate is `holds`. False if this is unknown.
   bool keep(program::Slot predicate, std::uint32_t pc, bool holds, std::vector<bool>* threads) {
     const auto known = values_.source(predicate, pc, 1);
     if (!known || !known->known()) return false;
@@ -74,7 +74,7 @@ bool is_fixed_store(const Place& p) {
          p.access.in_bounds && p.address->factors.empty();
 }
 
-// Marks the bytes to which `threads` store.
+// Marks the bytes that `threads` store to.
 void mark(const Place& store, const std::vector<bool>& threads, std::vector<bool>* bytes) {
   for (std::size_t t = 0; t < threads.size(); ++t) {
     const std::int64_t at = store.address->of(t);
@@ -97,8 +97,8 @@ bool own_store_covers(const std::vector<OwnStore>& own, std::size_t thread, std:
   });
 }
 
-// Whether each byte that the load reads, in each thread and iteration, is in `bytes` or was stored
-// by the thread itself.
+// Whether every byte that the load reads, for each thread and round, is in `bytes` or was stored by
+// its own thread.
 bool reads_only(const Place& load, const Values& values, const std::vector<bool>& bytes,
                 const std::vector<OwnStore>& own) {
   std::vector<std::pair<std::int64_t, std::uint64_t>> counters;
@@ -135,9 +135,9 @@ bool is_written(Graph& graph, int node, std::set<int>& seen) {
   const Node n = graph.node(node);
   switch (n.kind) {
     case Node::Kind::kOperation: return true;
-    // A second destination has the pc of its operation; an undefined register has pc 0.
+    // A second destination has the pc of its operation; an undefined value has none.
     case Node::Kind::kUnknown: return n.pc != 0;
-    // The old value if the predicate is false.
+    // The old value, for threads with a false predicate.
     case Node::Kind::kSelect: return is_written(graph, graph.read(n.slot, n.pc), seen);
     case Node::Kind::kJoin:
       return std::all_of(n.from.begin(), n.from.end(),
@@ -173,7 +173,7 @@ void find_stores_before(const Graph& graph, Values& values, const Memory& memory
         const int at = static_cast<int>(b);
         // The barrier ends its block.
         if (!barrier[b] || at == here || !graph.dominates(at, here)) continue;
-        // Stores that are executed only after the barrier do not count.
+        // A store that only follows the barrier does not count.
         if (there != at && graph.dominates(at, there)) continue;
         if (const auto threads = stores.surely(store.access.pc, at)) mark(store, *threads, &bytes);
       }
@@ -204,12 +204,12 @@ void claim_initialised(Certificate& c, const std::function<bool(const Extent&)>&
   const auto is_load = [](const Access& a) { return a.reads; };
   const auto is_full = [&](const Access& a) {
     if (!a.in_bounds) return false;
-    if (a.bytes.begin == a.bytes.end) return true;  // no thread executes it
+    if (a.bytes.begin == a.bytes.end) return true;  // no thread gets here
     return a.space == Space::kShared ? a.stored_before : written(a.bytes);
   };
   std::vector<bool> full;
   for (const Access& a : c.accesses) full.push_back(is_load(a) && is_full(a));
-  // No load returns an uninitialised value, so no store makes memory unwritten.
+  // If no load returns unwritten bytes, no store makes memory unwritten.
   bool clean = c.registers_written && !c.reads_local;
   for (std::size_t i = 0; i < full.size(); ++i) clean = clean && (full[i] || !c.accesses[i].reads);
   const auto may_be_spoilt = [&](const Access& load) {

@@ -1,4 +1,4 @@
-// Proves which loads read only written memory, in every order of threads.
+// Loads that read only written memory, in every order of threads.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace lockstep::proof {
 
-// Sets Access::stored_before of loads of shared memory. Each of their bytes has been stored to by
-// the thread itself, or by a thread of the block before a barrier of all threads.
+// Sets Access::stored_before for loads of shared memory: each byte was stored to by the thread
+// itself, or by a thread of the block before a barrier of all threads.
 void find_stores_before(const Graph& graph, Values& values, const Memory& memory,
                         std::vector<Place>& places);
 
-// Whether every register that an operation of the kernel reads has been written on every path.
+// Whether every register that the kernel reads was written before on every path.
 bool registers_are_written(Graph& graph, const program::Function& kernel);
 
 }  // namespace lockstep::proof

@@ -36,7 +36,7 @@ class Expression {
   }
 
  private:
-  // More than any program needs, and far less than the stack allows.
+  // Far more than programs use, and far less than the stack holds.
   static constexpr int kDeepest = 256;
 
   std::optional<Constant> choice() {
@@ -120,8 +120,8 @@ class Expression {
       const std::string_view op = current_.text;
       const int p = precedence(op);
       if (p == 0 || p <= lowest) break;
-      // Floating constants cannot be part of expressions. `p|q` and `a:b` never start with a
-      // number, so '|' is an operator here.
+      // Floating-point constants form no expressions. `p|q` and `a:b` never begin with a number, so
+      // '|' is an operator here.
       if (a->kind == Constant::Kind::kFloat) return std::nullopt;
       advance();
       const auto b = binary(p);
@@ -154,7 +154,7 @@ class Expression {
     if (op == "&") return value(x & y);
     if (op == "|") return value(x | y);
     if (op == "^") return value(x ^ y);
-    if (op == "<<") {  // the result has the type of the left operand
+    if (op == "<<") {  // shifts take the type of the left operand
       const std::uint64_t v = y > 63 ? 0 : x << y;
       return Constant{a.kind, v};
     }
@@ -175,7 +175,7 @@ class Expression {
 
   Token& current_;
   const std::function<Token()>& next_;
-  int depth_ = 0;  // of parentheses, signs and conditional expressions
+  int depth_ = 0;  // of parentheses, signs and alternatives
 };
 
 bool is_float_type(Type t) { return t == Type::kF32 || t == Type::kF64; }
@@ -192,7 +192,7 @@ std::optional<Constant> parse_number(std::string_view text) {
       if (!v || text.size() != 10) return std::nullopt;
       const float f = std::bit_cast<float>(static_cast<std::uint32_t>(*v));
       if (!std::isnan(f)) return from_double(static_cast<double>(f));
-      // A conversion would quiet a signalling NaN, so its bits are moved by hand.
+      // A conversion would quiet a signalling NaN: move its bits by hand.
       const std::uint64_t sign = *v >> 31 << 63, payload = (*v & 0x7fffff) << 29;
       return Constant{Constant::Kind::kFloat, sign | 0x7ff0000000000000ull | payload};
     }

@@ -19,17 +19,17 @@ struct Constant {
   double as_double() const;
 };
 
-// Returns nullopt if `text` is not a PTX number.
+// nullopt if `text` is not a number of PTX.
 std::optional<Constant> parse_number(std::string_view text);
 
 // The bits of `c` in a register of `type`: floats are rounded to the type (nearest even), integers
-// truncated to its width. Returns nullopt for an integer constant with a float type and vice versa:
-// PTX converts neither.
+// truncated to its width. nullopt for an integer constant of a floating-point type, or the reverse,
+// because PTX converts neither.
 std::optional<std::uint64_t> bits_as(const Constant& c, Type type);
 
 // Parses a constant expression: C's operators without assignment, over 64-bit integers, and
-// WARP_SZ. `current` is the first token; on return it is the first token after the expression.
-// Returns nullopt if there is no expression; `current` is then the place of the error.
+// WARP_SZ. `current` is the first token on entry and the first token behind the expression on
+// return. Returns nullopt for an invalid expression; `current` is then the offending token.
 std::optional<Constant> parse_constant_expression(Token& current,
                                                   const std::function<Token()>& next);
 

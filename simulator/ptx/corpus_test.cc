@@ -1,6 +1,5 @@
-// Every PTX text that nvcc generates from testdata/ must parse completely. A second, much simpler
-// reader counts the statements of every function body and compares them with the parsed
-// instructions.
+// Every PTX text that nvcc generates from testdata/ must parse without loss. A second, much simpler
+// reader counts the statements of every function body and compares them with the instructions.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -47,10 +46,10 @@ struct Statement {
   std::vector<std::string> registers;  // words that begin with '%', the guard's first
 };
 
-// The statements of one body, between its outer braces: split at ';', without labels and
-// directives.
+// The statements of one body between its outer braces, split at ';'. Labels and directives are
+// dropped.
 std::vector<Statement> statements(std::string body) {
-  // Braces of blocks stand alone; those of vectors follow an opcode.
+  // Braces of blocks stand alone; braces of vectors follow an opcode.
   std::vector<Statement> all;
   std::string current;
   auto word_end = [](char c) {
@@ -112,7 +111,8 @@ std::map<std::string, std::vector<Statement>> bodies(const std::string& text) {
       continue;
     }
     if (open == std::string::npos) return all;
-    // The name is the last word before the last '(' list, or before '{' where there is none.
+    // The name is the last word before the last parenthesised list, or before '{' if there is no
+    // list.
     std::string header = text.substr(at, open - at);
     std::size_t name = header.find_first_not_of(" \t\n\r");
     if (header.compare(name, 1, "y") == 0) name = header.find_first_not_of(" \t\n\r", name + 1);
@@ -194,8 +194,8 @@ TEST(Corpus, ParsesWithNothingLost) {
   RecordProperty("instructions", static_cast<int>(instructions));
 }
 
-// Parsing a whole library must not take long: parses all texts, repeated to several megabytes with
-// functions of other names.
+// A text as large as a library's must parse quickly: all texts, repeated to several megabytes with
+// different function names.
 TEST(Corpus, ParsesInLinearTime) {
   double seconds = 0;
   std::size_t bytes = 0;

@@ -1,4 +1,4 @@
-// The parser's position in the text: the current token, and errors with line and function.
+// The parser's position in the text: the current token, and errors that name line and function.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace lockstep::ptx {
 // Thrown inside the parser only; parse() turns it into a value.
 struct Failure {
   ParseError error;
-  bool unknown_instruction = false;  // only the function that contains it is affected
+  bool unknown_instruction = false;  // refuses only its function, not the module
 };
 
 class Cursor {
@@ -39,16 +39,16 @@ class Cursor {
   void expect(char c) {
     if (!accept(c)) unexpected(std::string("'") + c + "'");
   }
-  // An identifier.
+  // Consumes an identifier.
   std::string_view expect_word(std::string_view what) {
     if (!at_word()) unexpected(what);
     return take().text;
   }
   Constant expect_constant(std::string_view what);
   std::int64_t expect_integer(std::string_view what);
-  // A non-negative integer that fits in 32 bits.
+  // Consumes a non-negative integer that fits in 32 bits.
   std::uint32_t expect_count(std::string_view what);
-  // Skips a block in braces, the opening one included.
+  // Skips a block in braces, including the opening brace.
   void skip_braces();
 
   [[noreturn]] void fail(int line, std::string message) const {
@@ -56,12 +56,12 @@ class Cursor {
   }
   [[noreturn]] void fail(std::string message) const { fail(line(), std::move(message)); }
   [[noreturn]] void unexpected(std::string_view wanted) const;
-  // For an instruction that no row of the table of forms accepts.
+  // For an instruction that matches no row of the table of forms.
   [[noreturn]] void fail_unknown(int line, std::string message) const {
     throw Failure{{line, function, std::move(message)}, true};
   }
 
-  std::string function;  // being parsed, for messages
+  std::string function;  // the function being parsed, for messages
 
  private:
   Lexer lexer_;

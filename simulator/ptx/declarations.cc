@@ -9,11 +9,11 @@
 namespace lockstep::ptx {
 namespace {
 
-// More than any device's memory: a larger size is a mistake in the text.
+// Larger than any device's memory: a larger size is a mistake in the text.
 constexpr std::uint64_t kLargestVariable = 1ull << 40;
-// The largest initialised part of a variable; it is kept in memory, including zeros in between.
+// The limit for initialisers, which are stored in memory with the zeros between them.
 constexpr std::uint64_t kLargestInitialiser = 1ull << 28;
-// More dimensions than any program uses.
+// More dimensions than any program has.
 constexpr std::size_t kMaxDimensions = 32;
 
 struct Shape {
@@ -29,7 +29,7 @@ std::uint64_t checked_size(Cursor& in, const Shape& shape) {
       in.fail("the variable is larger than any memory");
     size *= std::max<std::uint64_t>(d, 1);
   }
-  // The initialiser determines the size of "[]".
+  // "[]" leaves the size to the initialiser.
   return std::find(shape.dimensions.begin(), shape.dimensions.end(), 0) == shape.dimensions.end()
              ? size
              : 0;
@@ -51,7 +51,7 @@ class Initialiser {
   }
 
  private:
-  // Parses one brace level, whose first byte is `at`. Omitted elements are zero.
+  // Parses one level of braces, whose first byte is at `at`. Omitted elements are zero.
   void level(std::size_t depth, std::uint64_t at) {
     std::uint64_t stride = shape_.element, room = 1;
     for (std::size_t i = depth; i < shape_.dimensions.size(); ++i) {
@@ -96,7 +96,7 @@ class Initialiser {
     if (!in_.at('+') && !in_.at('-')) return 0;
     const bool minus = in_.take().is('-');
     const auto v = static_cast<std::uint64_t>(in_.expect_integer("an offset"));
-    return static_cast<std::int64_t>(minus ? 0 - v : v);  // wraps, as addresses do
+    return static_cast<std::int64_t>(minus ? 0 - v : v);  // wraps like addresses
   }
 
   void address(std::uint64_t at, bool generic, std::uint64_t mask) {
@@ -152,7 +152,8 @@ class Initialiser {
   std::uint64_t end_ = 0;
 };
 
-// The parts allowed between the state space and the name, in any order, as in ptxas.
+// The directives that may stand between the state space and the name, in any order that ptxas
+// accepts.
 struct Prefix {
   std::uint32_t alignment = 0;
   std::uint32_t vector = 1;
@@ -198,8 +199,8 @@ Prefix parse_prefix(Cursor& in) {
     } else if (d == ".v2" || d == ".v4") {
       p.vector = static_cast<std::uint32_t>(in.take().text[2] - '0');
     } else if (d == ".ptr") {
-      // The space and alignment of a kernel's pointer parameter: a hint that does not change the
-      // layout.
+      // Skips the space and alignment of a kernel's pointer parameter, a hint that does not change
+      // the layout.
       in.take();
       if (in.at_directive() && isa::space_from_name(in.current().text.substr(1)) != Space::kNone)
         in.take();

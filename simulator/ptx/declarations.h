@@ -18,14 +18,14 @@ struct Linkage {
 // Linkage directives in any order, possibly none.
 Linkage parse_linkage(Cursor& in);
 
-// A declaration from its state space directive (".global", ...) to its ';'. Several names may share
-// one declaration.
+// Parses a declaration from its state space directive (".global", ...) to its ';'. One declaration
+// may have several names.
 std::vector<Variable> parse_variables(Cursor& in, const Linkage& linkage);
 
 // "( .param .b32 a, .param .align 8 .b8 b[16] )".
 std::vector<Variable> parse_parameter_list(Cursor& in);
 
-// A type directive (".u32"), consumed.
+// Consumes a type directive (".u32").
 Type expect_type(Cursor& in);
 
 }  // namespace lockstep::ptx

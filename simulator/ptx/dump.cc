@@ -1,4 +1,4 @@
-// Prints a parsed PTX file: one line for each instruction.
+// Prints how the parser interprets a PTX file, one line an instruction.
 //
 //   bazel run //simulator/ptx:dump -- kernel.ptx
 #include <cstdio>

@@ -9,7 +9,7 @@ namespace {
 using Kind = Operand::Kind;
 
 void add(const Operand& o, bool writes, std::vector<RegisterAccess>& out) {
-  // The registers of an address are read, whatever happens to the memory there.
+  // The registers of an address are read, even if the memory there is written.
   if (o.kind == Kind::kAddress) {
     if (o.has_register) out.push_back({o.index, false});
     writes = false;
@@ -19,7 +19,7 @@ void add(const Operand& o, bool writes, std::vector<RegisterAccess>& out) {
   for (const Operand& e : o.elements) add(e, writes, out);
 }
 
-// In a call, the list of results comes first (Instruction::operands).
+// The first operand of a call is the list of results (Instruction::operands).
 bool writes_operand(const Instruction& i, std::size_t n) {
   return i.rules != nullptr ? (*i.rules)[n].is_destination() : i.opcode == Opcode::k_call && n == 0;
 }

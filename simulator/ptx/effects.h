@@ -1,7 +1,7 @@
-// The effect of an instruction on registers and control flow, according to its row in the table of
-// forms.
+// The registers that an instruction accesses and the instructions that may follow it, according to
+// its row in the table of forms.
 //
-// All program transformations use these functions, so a new row takes effect everywhere at once.
+// All transformations of programs use these functions, so that a new row works everywhere at once.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct RegisterAccess {
   bool writes = false;
 };
 
-// All registers of an instruction: first those that it reads (guard, sources, addresses), then
-// those that it writes. A guarded write keeps the register in lanes for which the guard is false.
+// All registers of an instruction. Registers that it reads (guard, sources, addresses) precede
+// those that it writes. A guarded write does not change the register in lanes with a false guard.
 std::vector<RegisterAccess> register_accesses(const Instruction& i);
 
-// The instructions that may be executed next, as indices into Function::body; its size means the
-// end of the function.
+// The instructions that may be executed next, as indices into Function::body. The body's size
+// stands for the end of the function.
 struct Successors {
   bool next = true;                    // the following instruction
-  std::vector<std::uint32_t> targets;  // of a branch
+  std::vector<std::uint32_t> targets;  // a branch's targets
 };
 Successors successors(const Instruction& i);
 

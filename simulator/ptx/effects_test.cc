@@ -24,7 +24,7 @@ Module parsed(const std::string& text) {
   return std::get<Module>(std::move(result));
 }
 
-// The registers of one instruction, in order: "r1" read, "=r1" written.
+// The registers of one instruction, in order: "r1" is read, "=r1" written.
 std::vector<std::string> accesses(const std::string& instruction) {
   const Module m = parsed(
       ".version 9.0\n.target sm_90\n.address_size 64\n.func (.param .b32 z) f(.param .b32 "
@@ -75,7 +75,7 @@ TEST(Effects, UnpackingWritesItsParts) {
   EXPECT_THAT(accesses("mov.b32 r1, {h1, h2};"), ElementsAre("h1", "h2", "=r1"));
 }
 
-// The manual names a destination d, p or vd and puts it first; every other operand is read.
+// In the manual, a destination is named d, p or vd and comes first; all other operands are read.
 TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination) {
   int rows = 0;
   const isa::FormRow* last = nullptr;
@@ -95,19 +95,19 @@ TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination
     const char first = space == std::string_view::npos ? ' ' : row.syntax[space + 1];
     const bool vector = row.syntax.find(" vd") != std::string_view::npos;
     if (first == 'd' || first == 'p' || vector) {
-      // Registers of the first operand, as form_examples numbers them: below 8.
+      // Registers of the first operand, which form_examples numbers below 8.
       const std::string operands = e.text.substr(e.text.find(' '));
       const std::string text =
           operands.substr(0, operands[1] == '{' ? operands.find('}') : operands.find(','));
       const char* const letters = "pcrhdq";
       for (std::size_t at = text.find_first_of(letters); at != std::string::npos;
            at = text.find_first_of(letters, at + 1)) {
-        if (at == 0 || text[at - 1] != '.') wanted.insert(text.substr(at, 2));  // no selector
+        if (at == 0 || text[at - 1] != '.') wanted.insert(text.substr(at, 2));  // not a selector
       }
     }
     if (const std::size_t bar = e.text.find("}|"); bar != std::string::npos)
       wanted.insert(e.text.substr(bar + 2, 2));
-    // The reduction of loaded values is written to a register behind the vector.
+    // The reduction of the loaded values goes to a register behind the vector.
     if (row.syntax.find(", d1:") != std::string_view::npos)
       wanted.insert(e.text.substr(e.text.find("}, ") + 3, 2));
     EXPECT_EQ(written, wanted) << e.text << "  of  " << row.syntax;

@@ -359,8 +359,17 @@ class BodyParser {
 
   // ---- Instructions -----------------------------------------------------------------------------
 
+  // Modules for devices before sm_20 have a mad.f32 without rounding, which newer ones compute as
+  // fma.rn.ftz.f32 (PTX ISA, "Floating Point Instructions: mad").
+  std::string_view spelling(std::string_view opcode) const {
+    constexpr int kFirstFused = 20;
+    if (state_.module.target_number >= kFirstFused) return opcode;
+    if (opcode == "mad.f32") return "mad.rn.ftz.f32";
+    return opcode == "mad.sat.f32" ? "mad.rn.ftz.sat.f32" : opcode;
+  }
+
   void instruction(const Token& opcode, const Guard& guard) {
-    const std::vector<isa::Match>& matches = state_.matches(opcode.text);
+    const std::vector<isa::Match>& matches = state_.matches(spelling(opcode.text));
     if (matches.empty()) {
       const std::string nearest = isa::explain_no_match(opcode.text);
       const bool of_ptx = isa::is_instruction(opcode.text) || state_.module.version_major > kNewest;
@@ -425,7 +434,7 @@ class BodyParser {
             nearest = misfit, nearest_form = match.form;
           continue;
         }
-        if (!available(*match.form->row)) {
+        if (spelling(i.text) == i.text && !available(*match.form->row)) {
           too_new = match.form->row;
           continue;
         }

@@ -14,33 +14,32 @@
 
 namespace lockstep::ptx {
 
-// A name that can only mean a module-scope symbol. It is checked when the whole module has been
-// parsed.
+// A use of a name that can only be a module-scope symbol. Checked when the whole module is parsed.
 struct SymbolUse {
   std::string name;
   int line = 0;
   std::string function;
   bool is_call = false;
-  // For a call: the bytes of each result and argument; 0: unknown, for a constant.
+  // For a call: the bytes of each result and argument; 0 if unknown, as for a constant.
   std::vector<std::uint64_t> results = {}, arguments = {};
 };
 
-// The state shared by all functions of a module.
+// State of the module that all functions share.
 class ModuleState {
  public:
   explicit ModuleState(Module& m) : module(m) {}
 
-  // The forms that accept an opcode as written, looked up once for each spelling.
+  // The forms that accept an opcode as written; cached for each spelling.
   const std::vector<isa::Match>& matches(std::string_view opcode);
 
-  // An index into Module::inline_sites; sites that are equal are shared.
+  // An index into Module::inline_sites. Equal sites are shared.
   int inline_site(const std::string& function_label, const SourceLocation& caller);
 
   Module& module;
   std::vector<SymbolUse> uses;
 
-  // The place into which a (file, line, column) was inlined, as far as seen: .loc names only the
-  // innermost call site.
+  // The inline site of each (file, line, column) seen so far, because .loc names only the innermost
+  // call site.
   std::map<std::tuple<int, int, int>, int> inlined_locations;
 
  private:
@@ -48,11 +47,11 @@ class ModuleState {
   std::map<std::tuple<std::string, int, int, int, int>, int> sites_;
 };
 
-// Parses a function body. `in` is at the body's '{'; parameters and results of `function` are set.
-// Fills in registers, variables, prototypes and body.
+// Parses a body. `in` is at its '{'; parameters and results of `function` must be set. Fills in
+// registers, variables, prototypes and body.
 void parse_body(Cursor& in, ModuleState& state, Function& function);
 
-// ".callprototype" and function headers: "(results) name (parameters)". Returns the name.
+// Parses ".callprototype" and function headers: "(results) name (parameters)". Returns the name.
 std::string parse_signature(Cursor& in, std::vector<Variable>& results,
                             std::vector<Variable>& parameters);
 

@@ -1,8 +1,8 @@
-// The typed form of a PTX module: the result of the parser, which the compiler reads.
+// The typed form of a PTX module: the parser's output and the compiler's input.
 //
-// An Instruction is one PTX instruction that the table of instruction forms (forms.h) has accepted:
-// its opcode, its modifiers as typed fields, and its operands. It contains nothing about execution.
-// Source of names and meanings: PTX ISA 9.0.
+// An Instruction is one line of PTX that the table of instruction forms (forms.h) has accepted: its
+// opcode, its modifiers as typed fields, and its operands. This form is independent of execution.
+// Source for names and meanings: PTX ISA 9.0.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct OperandRule;  // isa/forms.h
 
 namespace lockstep::ptx {
 
-// Short names for the types of a module.
+// Short names for the parts of a module.
 using isa::Modifiers;
 using isa::Opcode;
 using isa::size_of;
@@ -30,20 +30,20 @@ using isa::Space;
 using isa::SpecialRegister;
 using isa::Type;
 
-// The CUDA source place of an instruction (.loc). Line 0: the PTX has no line information.
+// The place in the CUDA source of an instruction (.loc). Line 0 if the PTX has no line information.
 struct SourceLocation {
   int file = 0;  // index into Module::files
   int line = 0;
   int column = 0;
-  int inlined_at = -1;  // index into Module::inline_sites, -1 when not inlined
+  int inlined_at = -1;  // index into Module::inline_sites, -1 if not inlined
 };
 
 struct InlineSite {
-  std::string function;  // name of the function that was inlined, empty when unknown
+  std::string function;  // the inlined function; empty if unknown
   SourceLocation caller;
 };
 
-// A virtual register, a kernel- or function-local one. Registers are numbered densely per function.
+// A virtual register of a kernel or function. Each function numbers its registers densely.
 struct Register {
   std::string name;
   Type type = Type::kNone;
@@ -54,7 +54,7 @@ struct Operand {
     kNone,
     kRegister,          // index
     kNegatedPredicate,  // !%p: index
-    kImmediate,  // bits: the value as the instruction's type reads it (floats as their bit pattern)
+    kImmediate,  // bits: the value as read by the instruction's type; the bit pattern of a float
     kSpecialRegister,  // special
     kSymbol,           // address of a variable or function (+ offset), as in mov.u64 %rd, x
     kAddress,          // [register + offset], [symbol + offset] or [immediate]
@@ -87,16 +87,16 @@ struct Instruction {
   Opcode opcode = Opcode::kInvalid;
   Modifiers modifiers;
   Guard guard;
-  // Destination first, in the order of the PTX manual. A call has four operands: list of results
-  // (may be empty), target (symbol or register), list of arguments (may be empty), and the label of
-  // the .callprototype or .calltargets as a symbol (kNone for a direct call). Both lists contain
-  // symbols of .param variables, registers and immediates.
+  // In the order of the PTX manual, destination first. A call has four operands: the list of
+  // results, the target (symbol or register), the list of arguments, and the label of the
+  // .callprototype or .calltargets as a symbol (kNone for a direct call). The lists may be empty;
+  // they contain symbols of .param variables, registers and immediates.
   std::vector<Operand> operands;
-  // The rules of the table of forms for each operand. nullptr for a call, which has its own
-  // grammar, and for an implicit `ret` at a function's end.
+  // The table's rule for each operand. nullptr for a call, which has its own grammar, and for a
+  // `ret` at a function's end.
   const std::vector<isa::OperandRule>* rules = nullptr;
   const isa::FormRow* row =
-      nullptr;  // in the table of forms; nullptr for an implicit `ret` at a function's end
+      nullptr;  // of the table of forms; nullptr for a `ret` at a function's end
   SourceLocation source;
   int ptx_line = 0;  // line within the PTX text, from 1
   std::string text;  // opcode with its modifiers as written, for messages: "ld.global.nc.f32"
@@ -116,7 +116,7 @@ struct Variable {
   bool is_visible = false;
   bool is_managed = false;
   std::vector<std::uint8_t> initial;  // empty: zero for .global and .const, uninitialised elsewhere
-  // Words of `initial` that contain the address of another symbol.
+  // A word of `initial` that contains the address of another symbol.
   struct Relocation {
     std::uint64_t offset = 0;  // byte offset in this variable
     std::uint32_t size = 8;    // bytes
@@ -138,7 +138,7 @@ struct Prototype {
 struct Function {
   std::string name;
   bool is_kernel = false;
-  bool is_declaration = false;  // no body here
+  bool is_declaration = false;  // the module has no body for it
   bool is_extern = false;
   bool is_weak = false;
   bool is_visible = false;
@@ -147,19 +147,19 @@ struct Function {
       parameters;  // laid out in order; offsets by natural alignment, see parameter_offsets()
   std::vector<Variable> results;
   std::vector<Register> registers;
-  std::vector<Variable>
-      variables;  // function-scope .shared, .local and .param, with nested scopes renamed apart
+  std::vector<Variable> variables;  // function-scope .shared, .local and .param variables; names in
+                                    // nested scopes are made unique
   std::unordered_map<std::string, Prototype> prototypes;  // by label of the .callprototype
   std::vector<Instruction> body;
-  // Set if an instruction of the function fits no row of the table of forms: the line and the
-  // error. The rest of its body is then not parsed.
+  // The function has an instruction that matches no row of the table of forms: its line and the
+  // problem. The rest of the body is then unknown.
   struct Unknown {
     int line = 0;
     std::string message;
   };
   std::optional<Unknown> unknown;
 
-  // Launch directives; 0 when absent.
+  // Launch directives; 0 if absent.
   std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
   std::uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
@@ -169,7 +169,7 @@ struct Function {
   std::uint32_t max_cluster_rank = 0;             // .maxclusterrank
 };
 
-// Byte offset of every parameter in the kernel's parameter buffer, and the buffer's size as the
+// The byte offset of every parameter in the kernel's parameter buffer, and the buffer's size as the
 // last element.
 std::vector<std::uint32_t> parameter_offsets(const Function& function);
 
@@ -181,10 +181,9 @@ struct Module {
   std::vector<std::string> files;
   std::vector<InlineSite> inline_sites;
   std::vector<Variable> variables;
-  std::vector<Function>
-      functions;  // one entry for each name: a definition replaces earlier declarations
+  std::vector<Function> functions;  // one entry a name: a definition replaces earlier declarations
   std::vector<std::pair<std::string, std::string>>
-      aliases;  // .alias first, second: `first` is another name for `second`
+      aliases;  // .alias first, second: first is another name for second
 };
 
 }  // namespace lockstep::ptx

@@ -38,7 +38,7 @@ Token Lexer::next() {
   skip_space();
   Token t;
   t.line = line_;
-  // The fatbin's text may carry its terminating NUL.
+  // A fat binary's text may include its terminating NUL.
   if (position_ >= text_.size() || (text_[position_] == '\0' && position_ + 1 == text_.size()))
     return t;
   const std::size_t start = position_;
@@ -51,7 +51,7 @@ Token Lexer::next() {
   };
   if (open_comment_) return finish(Token::Kind::kBad, text_.size());
 
-  // A lone '%' is the operator; '%2' is a name, as in the manual.
+  // A lone '%' is the operator; '%2' is a name, according to the manual.
   if ((begins_word(c) && (c != '%' || continues_word(at(start + 1)))) ||
       (c == '.' && begins_word(at(start + 1)))) {
     const bool directive = c == '.';

@@ -1,7 +1,7 @@
 // Splits PTX text into tokens, one at a time, without copying.
 //
-// A word that does not start with a dot keeps its dots (`ld.global.f32`, `%tid.x`). A word that
-// starts with a dot ends before the next dot (`.reg.pred` is two tokens, as PTX allows). `::` joins
+// A word that does not begin with a dot includes its dots (`ld.global.f32`, `%tid.x`). A word that
+// begins with a dot ends before the next dot: `.reg.pred` is two tokens, as in PTX. `::` joins
 // words (`.shared::cta`); a single colon does not (labels).
 #pragma once
 
@@ -19,7 +19,7 @@ struct Token {
     kString,     // without its quotes
     // One or two characters: , ; [ ] { } ( ) < > | + - ! @ = : << >> <= >= == != && ||.
     kPunctuator,
-    kBad,  // a character that PTX does not have, or an unterminated string or comment
+    kBad,  // a character that PTX does not use, or a string or comment without an end
   };
   Kind kind = Kind::kEnd;
   std::string_view text;

@@ -10,7 +10,7 @@ namespace {
 using Kind = Operand::Kind;
 using Role = isa::OperandRule::Role;
 
-// Opcodes whose registers may be wider than their type (PTX ISA 9.4.1).
+// Instructions whose registers may be wider than their type (PTX ISA 9.4.1).
 bool allows_wider_registers(Opcode op) {
   return op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st || op == Opcode::k_cvt ||
          op == Opcode::k_suld || op == Opcode::k_sust;
@@ -36,12 +36,13 @@ Class class_of(Type t) {
     case Type::kF32:
     case Type::kF64: return Class::kFloat;
     default:
-      // half, packed and narrow formats: their registers are .bN or of the very type.
+      // Half, packed and narrow formats: their registers are .bN or have exactly this type.
       return Class::kOther;
   }
 }
 
-// Types of different classes disagree even if their sizes are equal. Bit types agree with all.
+// Types of different kinds do not match, even with equal sizes. Bit types match all types of their
+// size.
 bool agrees(Type reg, Type wanted, bool wider) {
   if ((reg == Type::kPred) != (wanted == Type::kPred)) return false;
   if (wider ? size_of(reg) < size_of(wanted) : size_of(reg) != size_of(wanted)) return false;
@@ -52,9 +53,8 @@ bool agrees(Type reg, Type wanted, bool wider) {
 
 std::string spelled(Type t) { return "." + std::string(isa::type_name(t)); }
 
-// Whether braces around the single register of an operand are allowed and have no effect, as in
-// ptxas: in moves of bits, around loaded or stored data, and around metadata and scales of
-// products.
+// Whether an operand's single register may have braces without effect, as with ptxas: in moves of
+// bits, in loads and stores, and for metadata and scales of products.
 bool braced(const isa::Match& match, const isa::OperandRule& rule, const Operand& given) {
   if (given.kind != Operand::Kind::kVector || given.elements.size() != 1) return false;
   if (rule.role != isa::OperandRule::Role::kDestination &&
@@ -124,7 +124,7 @@ struct Checker {
     }
   }
 
-  // Whether a variable's address may be used in place of a register.
+  // Whether a variable's address may replace a register operand.
   bool names_variables() const {
     switch (opcode) {
       case Opcode::k_mov:
@@ -145,7 +145,7 @@ struct Checker {
     return {};
   }
 
-  // Checks {a, b} that together form one value of `whole`.
+  // Checks {a, b} that forms one value of type `whole`.
   std::string packed(const Operand& o, Type whole, bool destination) const {
     if (o.kind != Kind::kVector) return "a vector is wanted";
     const int count = static_cast<int>(o.elements.size());
@@ -183,7 +183,7 @@ struct Checker {
     }
     return {};
   }
-  // [map, {x, y}]: the address of a tensor map, and coordinates.
+  // Checks [map, {x, y}]: the address of a tensor map, and coordinates.
   std::string tensor(const Operand& o, Type type) const {
     if (o.kind != Kind::kAddress || !o.has_register || o.offset != 0 || o.elements.size() != 1)
       return "[tensor map, {coordinates}] is wanted";
@@ -206,8 +206,8 @@ struct Checker {
     const auto count = static_cast<std::size_t>(length);
     switch (rule.role) {
       case Role::kDestination:
-        // As in ptxas, of the instructions with one result only atom and the arrivals may discard
-        // it (setp's is a predicate).
+        // As with ptxas: of the instructions with one result, only atom and mbarrier arrivals may
+        // discard it (setp's result is a predicate).
         if (o.kind == Kind::kSink && opcode != Opcode::k_atom &&
             opcode != Opcode::k_mbarrier_arrive && opcode != Opcode::k_mbarrier_arrive_drop) {
           return "the result cannot be discarded";
@@ -267,8 +267,8 @@ void settle_immediate(Operand& o, Type type) {
 
 namespace {
 
-// An error for a selector or a minus sign that is not allowed there; empty if there is none. `rule`
-// is nullptr within a vector or a pair.
+// The error about a selector or minus sign that is not allowed here; empty if there is none. `rule`
+// is nullptr within a vector or pair.
 std::string misplaced(const isa::Match& match, const isa::OperandRule* rule, const Operand& o) {
   for (const Operand& e : o.elements) {
     if (std::string why = misplaced(match, nullptr, e); !why.empty()) return why;
@@ -303,7 +303,7 @@ Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRul
     std::string why = checker.one(rules[i], operands[i]);
     if (why.empty()) why = misplaced(match, &rules[i], operands[i]);
     if (why.empty()) continue;
-    // A vector where this form expects none: another form was meant.
+    // A form without a vector here is not the intended one.
     const bool other_form = operands[i].kind == Kind::kVector && !takes_vector(rules[i]) &&
                             isa::vector_length(rules[i], match.modifiers) == 0;
     return {"operand " + std::to_string(i + 1) + ": " + why, other_form ? i : i + 1};

@@ -9,19 +9,19 @@
 
 namespace lockstep::ptx {
 
-// Why the operands do not fit; empty if they do. `progress` counts the operands that fitted, to
-// select the most specific of several reasons.
+// The reason why operands do not match; empty if they do. `progress` counts the matching operands,
+// which identifies the most specific of several reasons.
 struct Misfit {
   std::string reason;
   std::size_t progress = 0;
 };
 
-// Checks kinds, register types and counts against one operand list of `match`.
+// Checks operand kinds, register types and counts against one operand list of `match`.
 Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules,
                       const std::vector<Operand>& operands, const std::vector<Register>& registers);
 
-// Call after a fit: converts immediates to the bits of the operand's type, and sets the kind of
-// labels and lists.
+// Call after a successful check. Converts immediates to the bits of the operand's type, and sets
+// the kinds of labels and lists.
 void settle_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules,
                      std::vector<Operand>& operands);
 

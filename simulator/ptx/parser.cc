@@ -11,7 +11,7 @@
 namespace lockstep::ptx {
 namespace {
 
-// A part of a version or target; -1 if it is not a number.
+// Parses a part of a version or target; -1 if it is not a small number.
 int small_number(std::string_view text) {
   constexpr std::uint64_t kLargest = 9999;
   const auto c = parse_number(text);
@@ -63,7 +63,7 @@ class ModuleParser {
     if (number < 0)
       in_.fail(line, "expected a target such as sm_90, found '" + module_.target + "'");
     module_.target_number = number;
-    // Further words are options of the whole module: debug, texmode_independent, map_f64_to_f32.
+    // The other words are options of the whole module: debug, texmode_independent, map_f64_to_f32.
     while (in_.accept(',')) {
       maps_f64_ |= in_.expect_word("a target option") == "map_f64_to_f32";
     }
@@ -113,7 +113,7 @@ class ModuleParser {
     while (in_.accept(',')) in_.expect_integer("a time stamp or size");
   }
 
-  // Skips DWARF, except the strings that name inlined functions.
+  // Skips DWARF, except for the strings that name inlined functions.
   void section() {
     if (!in_.at_directive() && !in_.at_word()) in_.unexpected("a section's name");
     if (!in_.take().is(".debug_str")) {
@@ -189,7 +189,7 @@ class ModuleParser {
       } else if (in_.accept(".abi_preserve") || in_.accept(".abi_preserve_control")) {
         in_.expect_count("a number of registers");
       } else if (in_.accept(".attribute")) {
-        // .unified only identifies the function across the modules of one process.
+        // Skips .unified, which only identifies the function across modules of one process.
         in_.expect('(');
         while (!in_.accept(')')) {
           if (in_.at_end()) in_.unexpected("')'");
@@ -235,7 +235,7 @@ class ModuleParser {
     add_function(std::move(f), line);
   }
 
-  // If an instruction is unknown, skips the rest of the body.
+  // Parses a body; skips its rest after an unknown instruction.
   void body(Function& f) {
     const Cursor begin = in_;
     const Function declared = f;
@@ -251,9 +251,9 @@ class ModuleParser {
     }
   }
 
-  // With map_f64_to_f32, instructions on .f64 compute in .f32 (PTX ISA, "PTX Module Directives:
-  // .target"). The targets that need this are not simulated, and their modules rarely contain such
-  // instructions.
+  // Refuses .f64 instructions under map_f64_to_f32, which would compute in .f32 (PTX ISA, "PTX
+  // Module Directives: .target"). Targets that need the option are not simulated, and such modules
+  // seldom use .f64.
   void refuse_f64(const Function& f) {
     for (const Instruction& i : f.body) {
       if (i.modifiers.type == Type::kF64 || i.modifiers.source_type == Type::kF64)
@@ -275,7 +275,7 @@ class ModuleParser {
     if (known.is_declaration) known = std::move(f);
   }
 
-  // Checks that symbols in instructions and initialisers are defined somewhere in the module.
+  // Names in instructions and initialisers must be defined somewhere in the module.
   void check_uses() {
     std::unordered_set<std::string_view> aliases;
     for (const auto& a : module_.aliases) aliases.insert(a.first);
@@ -301,7 +301,7 @@ class ModuleParser {
     }
   }
 
-  // Checks only sizes; ptxas also requires equal alignments.
+  // Compares only sizes; ptxas also requires equal alignments.
   static void check_passed(const SymbolUse& use, const std::vector<Variable>& formal,
                            const std::vector<std::uint64_t>& bytes) {
     for (std::size_t n = 0; n < formal.size(); ++n) {
@@ -312,7 +312,7 @@ class ModuleParser {
     }
   }
 
-  // Sites contain the label of their function's name until the strings at the end are parsed.
+  // Replaces labels by function names in the inline sites. The strings follow at the module's end.
   void name_inline_sites() {
     for (InlineSite& site : module_.inline_sites) {
       const std::size_t plus = site.function.find('+');

@@ -309,6 +309,24 @@ TEST(Modules, ThatMapF64AreTakenWithoutInstructionsOnIt) {
         << wide;
 }
 
+TEST(Modules, OfTheFirstDevicesMultiplyAndAddAsFma) {
+  const auto text = [](const std::string& target, const std::string& instruction) {
+    return ".version 1.4\n.target " + target + "\n.entry k { .reg .f32 %f<4>; " + instruction +
+           " %f0, %f1, %f2, %f3; exit; }";
+  };
+  for (const bool saturates : {false, true}) {
+    const std::string written = saturates ? "mad.sat.f32" : "mad.f32";
+    ASSERT_EQ(error_of(text("sm_13", written)), "accepted");
+    const Module m = std::get<Module>(parse(text("sm_13", written)));
+    const Instruction& i = m.functions[0].body[0];
+    EXPECT_EQ(i.text, written);
+    EXPECT_EQ(i.modifiers.rounding, isa::Rounding::kNearestEven);
+    EXPECT_TRUE(i.modifiers.ftz);
+    EXPECT_EQ(i.modifiers.sat, saturates);
+    EXPECT_NE(error_of(text("sm_20", written)).find("no instruction"), std::string::npos);
+  }
+}
+
 TEST(Modules, HeaderDeclarationsAndAliases) {
   const auto result = parse(
       ".version 8.3\n.target sm_90a, debug\n.address_size 64\n.func f { ret; }\n.alias g, "

@@ -10,8 +10,8 @@ struct Numbered {
   std::uint32_t number = 0;
 };
 
-// "%rd12" -> {"%rd", 12}. nullopt for names without a number, or with leading zeros, which a range
-// does not produce.
+// "%rd12" -> {"%rd", 12}. Nothing for names without a number, or with leading zeros, which a
+// register range does not have.
 std::optional<Numbered> split_number(std::string_view name) {
   std::size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
@@ -35,7 +35,7 @@ std::vector<Scopes::Pending> Scopes::close(std::vector<Instruction>& body) {
     if (const auto list = block.targets.find(p.label);
         operand.kind == Operand::Kind::kList && p.element < 0) {
       if (list == block.targets.end()) return false;
-      // The list's labels are resolved one by one, from this block outwards.
+      // Looks up each of the list's labels, from this block outwards.
       operand.elements.resize(list->second.size());
       for (std::size_t i = 0; i < list->second.size(); ++i) {
         Pending each = p;

@@ -1,4 +1,4 @@
-// Names visible in a function's nested blocks.
+// The names that are visible in a function's nested blocks.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lockstep::ptx {
 // A stack of blocks, innermost last. Names are views into the PTX text.
 class Scopes {
  public:
-  // A branch target that is not yet defined. `element`: the position within an operand list, or -1.
+  // A branch target that is not yet known. `element` is the position within an operand list, or -1.
   struct Pending {
     std::size_t instruction = 0;
     std::size_t operand = 0;
@@ -25,12 +25,12 @@ class Scopes {
   };
 
   void open() { blocks_.emplace_back(); }
-  // Resolves the pending targets of the block in `body`, and passes the others to the enclosing
-  // block. Returns those that no block can resolve.
+  // Closes the innermost block. Resolves its targets in `body` and passes the others to the
+  // enclosing block. Returns the targets that no block can resolve.
   std::vector<Pending> close(std::vector<Instruction>& body);
   std::size_t depth() const { return blocks_.size(); }
 
-  // Return false if the innermost block already contains the name.
+  // False if the innermost block already has the name.
   bool add_register(std::string_view name, std::uint32_t index);
   bool add_register_range(std::string_view prefix, std::uint32_t first, std::uint32_t count);
   bool add_variable(std::string_view name, std::string renamed);

@@ -1,4 +1,4 @@
-// Converts parsed PTX back to text, for messages, reports and the dump.
+// Converts parsed PTX to text for messages, reports and the dump.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace lockstep::ptx {
 
-// "%r1", "[%rd2+4]", "{%f1, %f2}", "->12" for a label: instruction 12 of the function. Immediates
-// are their bits, in hexadecimal.
+// "%r1", "[%rd2+4]", "{%f1, %f2}". "->12" is a label: instruction 12 of the function. Immediates
+// are hexadecimal bits.
 std::string spell(const Operand& operand, const Function& function);
 
 // "@!%p1 ld.global.f32 %f1, [%rd2+4]".

@@ -118,7 +118,7 @@ void FunctionTranslator::leave(std::uint32_t pc, Why why) {
 // `pc` if there is none. `lean`: with operations that the engine is asked about.
 std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit, bool lean) {
   RunOfLanes run(g_, pool_, program_, masked_);
-  LeanRun leans(answers_, kAnswers, kAnswerBytes);
+  LeanRun leans(answers_, layout_.uniform, kAnswers, kAnswerBytes);
   const auto emitter = [&](std::uint32_t at) {
     return emitter_of(program_.ops[at], program_.meanings[at], program_);
   };
@@ -135,7 +135,7 @@ std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit
   }
   if (end == pc) return pc;
   Refused* refused = nullptr;
-  if (!leans.empty()) {
+  if (leans.asks()) {
     refused = refused_.emplace_back(std::make_unique<Refused>()).get();
     refused->pc = pc;
     refused->end = end;
@@ -163,6 +163,7 @@ std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit
     g_.mov(dword[rsp + kNewControl], eax);
     g_.vldmxcsr(dword[rsp + kNewControl]);
   }
+  leans.prepare(g_);
   run.begin();
   for (std::uint32_t at = pc; at < end; ++at) {
     const Op& op = program_.ops[at];

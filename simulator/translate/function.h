@@ -17,6 +17,7 @@ struct WarpLayout {
   std::size_t pc = 0;          // 32 bits
   std::size_t event = 0;       // 8 bits; 0: none
   std::size_t time_slice = 0;  // 32 bits, signed
+  UniformLayout uniform;
 };
 
 // Consecutive operations that are translated as one run: [begin, end).

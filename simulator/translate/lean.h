@@ -1,32 +1,51 @@
-// What translated code does by itself where the engine answers, before a run of operations begins,
-// that nothing is left to check: loads of shared memory, values that are the same in all lanes, and
-// numbers of threads. Where it answers no, the handlers execute the run's operations one by one.
+// What translated code does by itself although it is no arithmetic. Values that a block's threads
+// share, it reads where the engine keeps them. Of loads, and of numbers of threads, it asks the
+// engine before a run of operations begins. Where the answer is that something is left to check,
+// the handlers execute the run's operations one by one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "simulator/program/operation.h"
+#include "simulator/program/program.h"
 
 namespace lockstep::translate {
 
 // How an operation that is not arithmetic becomes part of a run.
 enum class Lean : std::uint8_t {
   kNo,
-  kWord,     // one word of shared memory for each lane
-  kValue,    // 4 or 8 bytes that are the same in all lanes: a parameter, a variable at a constant
-             // address, the number of a block, a size
-  kThreads,  // the number of each thread in its block, or of its lane
+  kWord,      // words of shared memory for each lane: one, or those of a vector
+  kWide,      // the same of 64 bits each
+  kVariable,  // 4 or 8 bytes of a variable at a constant address
+  kUniform,   // 4 or 8 bytes that are the same in all lanes: a parameter, the number of a block, a
+              // size
+  kThreads,   // the number of each thread in its block, or of its lane
 };
 Lean lean_of(const program::Op& op);
+// Where its element goes; kNoSlot: nowhere. Only loads of shared memory have several.
+program::Slot element_slot(const program::Program& program, const program::Op& op, int element);
 
-// All loads of a run by one address register, which has 32 bits.
+// Where the code finds what a block's threads share: the offset of a pointer in engine::Warp, and
+// of what it points to.
+struct UniformLayout {
+  std::size_t pointer = 0;     // 0: there is none, and the operations stay with their handlers
+  std::size_t parameters = 0;  // a pointer to the kernel's parameters
+  std::size_t ctaid = 0, ntid = 0, nctaid = 0;  // three numbers of 32 bits
+};
+
+// All loads of a run by one address register of 32 bits, or by one constant address; of shared
+// memory, those of 64 bits by themselves.
 struct Window {
   program::Slot address = program::kNoSlot;
-  std::int32_t first = 0, last = 0;  // the lowest and the highest offset, multiples of 4
+  std::int32_t first = 0, last = 0;  // of the lowest word and of the highest: multiples of 4
+  std::uint32_t alignment = 4;       // what the address must be a multiple of, without an offset
+  bool wide = false;                 // kWide
+  const program::Op* op = nullptr;   // one of the loads
 };
 // Where its lanes find their words. Of each eight lanes: either each has one of the eight words
-// from `from`, or `scattered` is not 0 and each has its own number of bytes from there.
+// from `from`, or `scattered` is not 0 and each has its own number of bytes from there. Of a wide
+// window all are scattered.
 struct WindowPlace {
   std::uint32_t word[program::kWarpSize];
   const std::byte* from[4];
@@ -41,7 +60,8 @@ struct Answers {
   // All words from the first offset to behind the last lie in one variable, are aligned and have
   // been written, and nothing records who reads them.
   bool (*window)(engine::Warp& warp, const Window& window, WindowPlace& place) = nullptr;
-  bool (*value)(engine::Warp& warp, const program::Op& op, std::uint64_t& value) = nullptr;
+  // The same of a constant address, and where it is in the host's memory.
+  bool (*variable)(engine::Warp& warp, const Window& window, const std::byte*& place) = nullptr;
   bool (*threads)(engine::Warp& warp, const program::Op& op, ThreadNumbers& numbers) = nullptr;
 };
 

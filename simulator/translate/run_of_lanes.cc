@@ -248,14 +248,16 @@ void RunOfLanes::set_word_at(const Op& op, Slot slot, Xbyak::Ymm value) {
   take(slot, Kind::kWord, value.getIdx(), -1, true);
 }
 
-void RunOfLanes::set_wide(const Op& op, Wide value) {
+void RunOfLanes::set_wide(const Op& op, Wide value) { set_wide_at(op, op.dst, value); }
+
+void RunOfLanes::set_wide_at(const Op& op, Slot slot, Wide value) {
   if (op.guard != kNoSlot) {
-    const Wide old = wide(op.dst), m = wide_mask(op.guard, op.guard_negated);
+    const Wide old = wide(slot), m = wide_mask(op.guard, op.guard_negated);
     for (int part = 0; part < 2; ++part)
       g.vblendvpd(value.part[part], old.part[part], value.part[part], m.part[part]);
   }
-  drop(op.dst);
-  take(op.dst, Kind::kWide, value.part[0].getIdx(), value.part[1].getIdx(), true);
+  drop(slot);
+  take(slot, Kind::kWide, value.part[0].getIdx(), value.part[1].getIdx(), true);
 }
 
 void RunOfLanes::set_half(const Op& op, Xbyak::Ymm value) {
@@ -306,9 +308,16 @@ bool RunOfLanes::admits(const Op& op, const program::Meaning& meaning) {
 
 // What the address of a load is, is asked before the run begins.
 bool RunOfLanes::admits_lean(const Op& op) {
-  const bool reads_register = lean_of(op) == Lean::kWord && !is_constant(op.src[0]);
+  const Lean lean = lean_of(op);
+  const bool reads_register =
+      (lean == Lean::kWord || lean == Lean::kWide) && !is_constant(op.src[0]);
   if (reads_register && writes(op.src[0], 4 * program::kWarpSize)) return false;
-  return admits(op, {{op.dst, op.width, true}}, Mode::kAny);
+  std::vector<Place> places;
+  for (int e = 0; e < op.elements; ++e) {
+    if (const Slot slot = element_slot(program_, op, e); slot != kNoSlot)
+      places.push_back({slot, op.width, true});
+  }
+  return admits(op, std::move(places), Mode::kAny);
 }
 
 bool RunOfLanes::writes(Slot slot, Slot bytes) const {

@@ -83,6 +83,9 @@ class RunOfLanes {
   void set_mask(const Op& op, Xbyak::Ymm value);
   // The same for another register than the operation's first.
   void set_word_at(const Op& op, Slot slot, Xbyak::Ymm value);
+  void set_wide_at(const Op& op, Slot slot, Wide value);
+
+  const program::Program& program() const { return program_; }
 
   // The value of a constant in all lanes.
   std::uint32_t constant(Slot slot) const;

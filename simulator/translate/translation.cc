@@ -3,6 +3,7 @@
 #include <iterator>
 #include <new>
 
+#include "simulator/translate/functions.h"
 #include "simulator/translate/operations.h"
 #include "simulator/translate/run_of_lanes.h"
 
@@ -35,20 +36,10 @@ Translation::OfLanes::OfLanes(Lanes lanes, std::size_t operations)
 
 void Translation::add(const program::Function& kernel) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::size_t> open = {static_cast<std::size_t>(&kernel - program_.functions.data())};
-  while (!open.empty()) {
-    const std::size_t index = open.back();
-    open.pop_back();
+  if (translated_[static_cast<std::size_t>(&kernel - program_.functions.data())]) return;
+  for (const std::size_t index : functions_called(program_, kernel)) {
     if (translated_[index]) continue;
     translated_[index] = true;
-    const program::Function& function = program_.functions[index];
-    if (function.refusal) continue;
-    for (std::uint32_t pc = function.entry; pc < function.end; ++pc) {
-      const program::Op& op = program_.ops[pc];
-      if (op.action != program::Action::kCall) continue;
-      const std::int32_t callee = program_.calls[op.as<program::SideDataFields>().index()].function;
-      if (callee >= 0) open.push_back(static_cast<std::size_t>(callee));
-    }
     for (const Lanes lanes : {Lanes::kAll, Lanes::kSome}) add_function(index, lanes);
   }
 }

@@ -1,6 +1,6 @@
-// Asynchronous copies and mbarrier objects as PTX has them, for the pairs that misuse them.
+// Macros for the asynchronous copies and mbarrier objects of PTX, for the pairs that misuse them.
 //
-// Macros, not functions: a finding's line is then the kernel's own.
+// Macros rather than functions, so that a finding names the kernel's own line.
 #pragma once
 
 __device__ __forceinline__ unsigned shared_address(const void* p) {

@@ -1,5 +1,5 @@
-// cp.async and bulk copies: data used before it is there, groups and bytes that are miscounted,
-// addresses and sizes that are wrong.
+// Pairs that misuse cp.async and bulk copies: data read before the copy is complete, wrong counts
+// of groups or bytes, and wrong addresses or sizes.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -20,7 +20,7 @@ PAIR(copy_read_before_its_wait, "race") {
   copy_read_before_its_wait<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
 }
 
-// Two stages: at the end of the loop the newest group is the one that is needed.
+// Two stages: after the last turn of the loop, the kernel needs the newest group.
 template <bool faulty>
 __global__ void copy_groups_miscounted(const int4* x, int* y) {
   __shared__ int4 stage[2][32];
@@ -60,7 +60,7 @@ PAIR(copy_never_committed, "race") {
   copy_never_committed<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
 }
 
-// A thread's wait says nothing about the copies of others.
+// A thread's cp.async wait covers its own copies, not the copies of other threads.
 template <bool faulty>
 __global__ void copies_of_other_threads(const int4* x, int* y) {
   __shared__ int4 tile[64];
@@ -75,7 +75,7 @@ PAIR(copies_of_other_threads, "race") {
   copies_of_other_threads<faulty><<<1, 64>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
 }
 
-// The barrier stands on the wrong side of the wait.
+// The faulty kernel synchronises before its wait instead of after it.
 template <bool faulty>
 __global__ void barrier_before_the_wait(const int4* x, int* y) {
   __shared__ int4 tile[64];
@@ -214,7 +214,7 @@ __global__ void bulk_expects_too_much(const int* x, int* y) {
 }
 PAIR_ON_TWO(bulk_expects_too_much, "deadlock", (1, 128), Buffer<int>(128, 1), Buffer<int>(128))
 
-// Two copies; only one was announced.
+// The kernel issues two copies; the faulty one announces the bytes of only one.
 template <bool faulty>
 __global__ void bulk_expects_too_little(const int* x, int* y) {
   __shared__ __align__(16) int tile[128];
@@ -289,8 +289,8 @@ __global__ void bulk_source_overwritten(int* y) {
 }
 PAIR_ON(bulk_source_overwritten, "race", (1, 32), Buffer<int>(32))
 
-// The barrier orders the copy's issue before the store, not its reading: that ends with the wait,
-// after which there is no barrier.
+// The barrier orders the issue of the copy before the store. It does not order the copy's reads:
+// they end at the wait, and no barrier follows the wait.
 template <bool faulty>
 __global__ void bulk_source_overwritten_by_another(int* y) {
   __shared__ __align__(16) int tile[64];
@@ -308,7 +308,7 @@ __global__ void bulk_source_overwritten_by_another(int* y) {
 }
 PAIR_ON(bulk_source_overwritten_by_another, "race", (1, 64), Buffer<int>(64))
 
-// The stored value is there already: the order of threads shows the mistake, the data would not.
+// The store does not change the value: only the order of accesses shows the mistake.
 template <bool faulty>
 __global__ void bulk_source_overwritten_with_the_same(int* y) {
   __shared__ __align__(16) int tile[64];
@@ -327,8 +327,8 @@ __global__ void bulk_source_overwritten_with_the_same(int* y) {
 }
 PAIR_ON(bulk_source_overwritten_with_the_same, "race", (1, 64), Buffer<int>(64))
 
-// Two copies of one thread that nothing orders; a wait for the bytes, or places that only touch,
-// would.
+// One thread issues two unordered copies to overlapping places. A wait between them, or places that
+// only touch, would make it correct.
 template <bool faulty>
 __global__ void bulk_copies_that_overlap(int* y) {
   __shared__ __align__(16) int first[32], second[32];
@@ -343,7 +343,7 @@ __global__ void bulk_copies_that_overlap(int* y) {
     BULK_WAIT_WRITTEN();
     BULK_STORE(y, second, 128);
     BULK_COMMIT();
-    // What is there already may come in any order.
+    // Copies of the bytes that memory already holds may complete in any order.
     BULK_STORE(y, second, 64);
     BULK_COMMIT();
     BULK_WAIT_WRITTEN();
@@ -351,7 +351,7 @@ __global__ void bulk_copies_that_overlap(int* y) {
 }
 PAIR_ON(bulk_copies_that_overlap, "race", (1, 32), Buffer<int>(64))
 
-// The barrier orders the threads, and not the first one's copy.
+// The barrier orders the threads but not the first thread's copy.
 template <bool faulty>
 __global__ void bulk_copies_around_a_barrier(int* y) {
   __shared__ __align__(16) int first[64], second[64];
@@ -375,8 +375,8 @@ __global__ void bulk_copies_around_a_barrier(int* y) {
 }
 PAIR_ON(bulk_copies_around_a_barrier, "race", (1, 64), Buffer<int>(64))
 
-// To the other block of the cluster: the phase of its mbarrier says when the source may be used
-// again, and the blocks' barrier hands that on.
+// Copies to the other block of the cluster. The phase of that block's mbarrier shows when the
+// source may be reused; the cluster's barrier passes that on.
 template <bool faulty>
 __global__ void __cluster_dims__(2) bulk_source_of_the_cluster_overwritten(int* y) {
   __shared__ __align__(16) int from[32], to[32];
@@ -408,7 +408,7 @@ __global__ void __cluster_dims__(2) bulk_source_of_the_cluster_overwritten(int* 
 }
 PAIR_ON(bulk_source_of_the_cluster_overwritten, "race", (2, 32), Buffer<int>(32))
 
-// An asynchronous copy that fills up with zeros may name any source for what it does not read.
+// A cp.async that zero-fills may name any source address for bytes that it does not read.
 template <bool faulty>
 __global__ void copy_that_ignores_its_source(const int4* x, int* y, int n) {
   __shared__ int4 tile[32];

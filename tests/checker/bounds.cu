@@ -1,5 +1,5 @@
-// Accesses outside of what the program owns: global, shared, local and constant memory, and
-// alignment. Memory that comes and goes is in lifetimes.cu.
+// Pairs that access memory the program does not own (global, shared, local, constant), and pairs
+// with misaligned accesses. Freed memory is in lifetimes.cu.
 #include <cstdio>
 
 #include "tests/checker/checker.h"
@@ -21,7 +21,7 @@ __global__ void before_the_start(const int* x, int* y) {
 }
 PAIR_ON_TWO(before_the_start, "out-of-bounds", (1, 32), Buffer<int>(32, 1), Buffer<int>(32))
 
-// One row too far in a pitched array.
+// The faulty kernel writes one row too many of a pitched array.
 template <bool faulty>
 __global__ void row_past_the_end(float* y, int pitch, int rows) {
   const int row = blockIdx.x;
@@ -45,7 +45,7 @@ PAIR(host_pointer, "out-of-bounds") {
   host_pointer<faulty><<<1, 1>>>(faulty ? &on_the_host : static_cast<int*>(x), y);
 }
 
-// Far inside somebody else's allocation, where nothing faults.
+// The faulty kernel writes far inside another allocation, at which no GPU faults.
 template <bool faulty>
 __global__ void neighbouring_allocation(int* x, long long distance) {
   x[faulty ? distance : 0] = 1;  // FAULT neighbouring_allocation
@@ -155,7 +155,7 @@ PAIR(managed_past_the_end, "out-of-bounds") {
   int* y = nullptr;
   cudaMallocManaged(&y, 128);
   managed_past_the_end<faulty><<<1, 32>>>(y);
-  // After an error nothing else frees it, and a launch that stands still would wait for the host.
+  // After an error only a reset frees it, and a launch that hangs would wait for the host.
   cudaDeviceReset();
 }
 
@@ -216,7 +216,7 @@ __global__ void prints_from_nowhere(const char* text) {
 }
 PAIR_ON(prints_from_nowhere, "out-of-bounds", (1, 1), Buffer<char>(8, faulty ? 'x' : 0))
 
-// A pointer to a variable of a function that has returned.
+// Returns a pointer to a local variable of a function that has returned.
 __device__ __noinline__ int* leaves_a_pointer(int n, int* keep) {
   int a[8];
   for (int k = 0; k < 8; ++k) a[k] = n + k;
@@ -233,7 +233,7 @@ __global__ void variable_of_a_function_that_returned(int* y) {
 }
 PAIR_ON(variable_of_a_function_that_returned, "out-of-bounds", (1, 32), Buffer<int>(32))
 
-// Memory from alloca, one element too far.
+// The faulty kernel writes one element past the end of memory from alloca.
 template <bool faulty>
 __global__ void stack_past_the_end(int* y, int n) {
   int* const a = static_cast<int*>(__builtin_alloca(n * sizeof(int)));

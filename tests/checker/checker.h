@@ -1,6 +1,6 @@
 // Pairs of kernels, one with a planted mistake and one without, that differ in nothing else.
 //
-// A pair is one kernel template over `bool faulty`, and one piece of host code that launches it:
+// A pair is one kernel template over `bool faulty` and the host code that launches it:
 //
 //   template <bool faulty>
 //   __global__ void past_the_end(int* y, int n) {
@@ -12,15 +12,17 @@
 //     past_the_end<faulty><<<1, 64>>>(y, 32);
 //   }
 //
-// PAIR_ON is the same in a line.
+// PAIR_ON defines a pair in one line.
 //
-// The comment marks the line of the finding; checker_test reads it from the source. A comment on a
-// line of its own marks the statement that follows. Several lines may be marked with the name of a
-// pair. Each finding must be at one of them, and so must the other side of a race. The correct
-// negative control must have no finding except information of the pair's kind.
+// The comment FAULT marks the line of the finding; checker_test reads it from the source. A comment
+// on a line of its own marks the statement that follows. Several lines may bear the name of one
+// pair. Each finding must be at one of these lines, and so must the other access of a race. The
+// correct kernel is the negative control: it must have no finding except information of the pair's
+// kind.
 //
-// All of this holds under every schedule. The first kind is that of the default schedule. A mistake
-// that shows differently under other schedules names further kinds, as in "race, mbarrier-misuse".
+// All of this must hold under every schedule. The first kind is that of the default schedule. If a
+// mistake is reported differently under other schedules, the pair names further kinds, as in "race,
+// mbarrier-misuse".
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,21 +32,21 @@
 namespace lockstep::checker {
 
 struct Pair {
-  // The .cu, as the compiler was given it.
+  // The path of the .cu, as passed to the compiler.
   const char* file;
   const char* name;
-  // The kind of finding of the faulty kernel; after commas, further kinds under other schedules.
+  // The kind of the faulty kernel's finding. After commas: further kinds, under other schedules.
   const char* kind;
   void (*faulty)();
   void (*correct)();
-  // The kind of information of the correct kernel, nullptr for none.
+  // The kind of the correct kernel's information; nullptr if it has none.
   const char* information;
 };
 
 std::vector<Pair>& pairs();
 bool add(Pair pair);
 
-// Device memory that ends with the scope: unwritten, or filled with the byte `fill`.
+// Device memory, freed at the end of the scope. Unwritten, or filled with the byte `fill`.
 template <class T>
 class Buffer {
  public:
@@ -56,7 +58,7 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   operator T*() const { return data_; }
-  // Copies all of it to the host.
+  // Copies the whole buffer to the host.
   void fetch() const {
     std::vector<T> host(count_);
     cudaMemcpy(host.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost);
@@ -67,7 +69,8 @@ class Buffer {
   std::size_t count_ = 0;
 };
 
-// Leaks are looked for as long as it lives. What lies about from before is no leak of this pair.
+// Enables the leak check during its lifetime. Allocations made before it are not leaks of this
+// pair.
 class LookForLeaks {
  public:
   LookForLeaks();
@@ -77,7 +80,7 @@ class LookForLeaks {
   unsigned before_;
 };
 
-// A check that is off by default is on as long as it lives.
+// Enables a check that is off by default, during its lifetime.
 class Strict {
  public:
   explicit Strict(unsigned check);
@@ -103,7 +106,7 @@ struct StrictProxies : Strict {
     const auto& only = buffer;                                                              \
     name<faulty><<<LOCKSTEP_WITHOUT_PARENTHESES launch>>>(only __VA_OPT__(, ) __VA_ARGS__); \
   }
-// The same with two buffers.
+// PAIR_ON with two buffers.
 #define PAIR_ON_TWO(name, kind, launch, one, other, ...)                               \
   PAIR(name, kind) {                                                                   \
     const auto& x = one;                                                               \
@@ -111,9 +114,9 @@ struct StrictProxies : Strict {
     name<faulty><<<LOCKSTEP_WITHOUT_PARENTHESES launch>>>(x, y __VA_OPT__(, ) __VA_ARGS__); \
   }
 #define LOCKSTEP_WITHOUT_PARENTHESES(...) __VA_ARGS__
-// Host code of a pair follows, as the body of a function template over `bool faulty`.
+// The host code of the pair follows, as the body of a function template over `bool faulty`.
 #define PAIR(name, kind) LOCKSTEP_PAIR(name, kind, nullptr)
-// A pair whose correct negative control is legal and worth a look.
+// A pair whose correct kernel is legal but causes information.
 #define PAIR_WITH_INFORMATION(name, kind) LOCKSTEP_PAIR(name, kind, kind)
 #define LOCKSTEP_PAIR(name, kind, information)                                    \
   template <bool faulty>                                                          \

@@ -1,4 +1,4 @@
-// Clusters: their barrier, and the shared memory of other blocks.
+// Pairs for thread block clusters: the cluster barrier, and distributed shared memory.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -6,8 +6,8 @@ namespace {
 
 using lockstep::checker::Buffer;
 
-// What cooperative_groups::cluster_group does, without its headers, which cost as much time as all
-// of the rest.
+// Equals cooperative_groups::cluster_group::sync. The headers of cooperative groups take as long to
+// compile as everything else here.
 __device__ void cluster_sync() {
   __cluster_barrier_arrive();
   __cluster_barrier_wait();
@@ -42,7 +42,7 @@ __global__ void __cluster_dims__(2) reads_before_the_barrier(int* y) {
 }
 PAIR_ON(reads_before_the_barrier, "race", (2, 32), Buffer<int>(64))
 
-// Both blocks write the first one's array.
+// Both blocks write the array of the first block.
 template <bool faulty>
 __global__ void __cluster_dims__(2) writes_of_two_blocks(int* y) {
   __shared__ int s[64];
@@ -57,7 +57,7 @@ __global__ void __cluster_dims__(2) writes_of_two_blocks(int* y) {
 }
 PAIR_ON(writes_of_two_blocks, "race", (2, 32), Buffer<int>(32))
 
-// The other block may come before there is anything to add to.
+// The other block may execute its atomicAdd before the counter is initialised.
 template <bool faulty>
 __global__ void __cluster_dims__(2) atomics_of_two_blocks(int* y) {
   __shared__ int count;
@@ -69,7 +69,7 @@ __global__ void __cluster_dims__(2) atomics_of_two_blocks(int* y) {
 }
 PAIR_ON(atomics_of_two_blocks, "race, uninitialised", (2, 32), Buffer<int>(1))
 
-// Within one block of a cluster as in any other.
+// Shared memory within one block of a cluster follows the rules of any other block.
 template <bool faulty>
 __global__ void __cluster_dims__(2) warps_in_a_cluster(int* y) {
   __shared__ int s[64];
@@ -116,8 +116,8 @@ __global__ void __cluster_dims__(2) past_a_variable_of_another_block(int* y) {
 }
 PAIR_ON(past_a_variable_of_another_block, "out-of-bounds", (2, 32), Buffer<int>(64))
 
-// One block waits where the other never comes: its threads do not exit, they wait for one another
-// elsewhere.
+// One block waits at the cluster barrier. The other block's threads wait for one another elsewhere,
+// without exiting, and never arrive.
 template <bool faulty>
 __global__ void __cluster_dims__(2) cluster_barrier_of_one_block(int* y) {
   __shared__ unsigned long long bar;
@@ -156,7 +156,7 @@ __global__ void __cluster_dims__(2) waits_without_having_arrived(int* y) {
 }
 PAIR_ON(waits_without_having_arrived, "invalid-instruction", (2, 32), Buffer<int>(64))
 
-// The other block's mbarrier counts an arrival that is never made.
+// The other block's mbarrier expects an arrival that no thread makes.
 template <bool faulty>
 __global__ void __cluster_dims__(2) arrival_of_the_other_block(int* y) {
   __shared__ unsigned long long bar;
@@ -181,7 +181,7 @@ __global__ void __cluster_dims__(2) arrival_of_the_other_block(int* y) {
 }
 PAIR_ON(arrival_of_the_other_block, "deadlock", (2, 32), Buffer<int>(64))
 
-// An arrival that is relaxed says nothing about what was written before it.
+// A relaxed arrival does not make the thread's earlier writes visible.
 template <bool faulty>
 __global__ void __cluster_dims__(2) arrives_relaxed_at_the_cluster(int* y) {
   __shared__ int s[32];
@@ -198,7 +198,7 @@ __global__ void __cluster_dims__(2) arrives_relaxed_at_the_cluster(int* y) {
 }
 PAIR_ON(arrives_relaxed_at_the_cluster, "race", (2, 32), Buffer<int>(64))
 
-// Atomics of cluster scope reach the blocks of a cluster and no others.
+// Atomics of cluster scope are atomic among the blocks of one cluster only.
 template <bool faulty>
 __global__ void __cluster_dims__(2) cluster_scope_atomic(int* count) {
   int* const mine = count + (faulty ? 0 : blockIdx.x / 2);
@@ -207,7 +207,7 @@ __global__ void __cluster_dims__(2) cluster_scope_atomic(int* count) {
 }
 PAIR_ON(cluster_scope_atomic, "race", (4, 32), Buffer<int>(2, 0))
 
-// An arrival at the mbarrier of a block that has left.
+// A thread arrives at the mbarrier of a block that has exited.
 template <bool faulty>
 __global__ void __cluster_dims__(2) arrives_at_a_block_that_has_left(int* y) {
   __shared__ unsigned long long bar;
@@ -241,8 +241,8 @@ __global__ void __cluster_dims__(2) atomic_on_a_block_that_has_left(int* y) {
 }
 PAIR_ON(atomic_on_a_block_that_has_left, "use-after-free", (2, 32), Buffer<int>(64))
 
-// Objects that other blocks use are made known by a fence of their own; the barrier's arrival may
-// then be relaxed.
+// A fence (fence.mbarrier_init) makes an initialised mbarrier visible to the other blocks of a
+// cluster. The barrier's arrival may then be relaxed.
 template <bool faulty>
 __global__ void __cluster_dims__(2) mbarrier_made_known_to_the_cluster(int* y) {
   __shared__ unsigned long long bar;
@@ -267,7 +267,7 @@ __global__ void __cluster_dims__(2) mbarrier_made_known_to_the_cluster(int* y) {
 }
 PAIR_ON(mbarrier_made_known_to_the_cluster, "race", (2, 64), Buffer<int>(128))
 
-// Data, not an object, under a relaxed arrival with a fence of the cluster in front.
+// Data, not an mbarrier: a cluster fence before a relaxed arrival.
 template <bool faulty>
 __global__ void __cluster_dims__(2) fence_before_a_relaxed_arrival(int* y) {
   __shared__ int s[32];
@@ -285,7 +285,7 @@ __global__ void __cluster_dims__(2) fence_before_a_relaxed_arrival(int* y) {
 }
 PAIR_ON(fence_before_a_relaxed_arrival, "race", (2, 32), Buffer<int>(64))
 
-// One thread of a block arrives with release semantics, and speaks for itself alone.
+// One thread of a block arrives with release: this releases its own writes only.
 template <bool faulty>
 __global__ void __cluster_dims__(2) one_thread_arrives_for_its_block(int* y) {
   __shared__ int s[64];
@@ -303,7 +303,7 @@ __global__ void __cluster_dims__(2) one_thread_arrives_for_its_block(int* y) {
 }
 PAIR_ON(one_thread_arrives_for_its_block, "race", (2, 64), Buffer<int>(128))
 
-// The same among the threads of the block itself.
+// A relaxed arrival, observed by other threads of the same block.
 template <bool faulty>
 __global__ void __cluster_dims__(2) relaxed_arrival_in_its_block(int* y) {
   __shared__ int s[64];
@@ -319,8 +319,8 @@ __global__ void __cluster_dims__(2) relaxed_arrival_in_its_block(int* y) {
 }
 PAIR_ON(relaxed_arrival_in_its_block, "race", (2, 64), Buffer<int>(128))
 
-// A ring of two slots in each block, that both blocks fill with a half: who has read a slot gives
-// it back to both, or only to its own block.
+// A ring of two slots in each block; both blocks fill one half of each slot. A reader must return a
+// slot to both blocks; the faulty one returns it to its own.
 template <bool faulty>
 __global__ void __cluster_dims__(2) slot_given_back_to_its_own_block(int* y) {
   __shared__ int slot[2][64];

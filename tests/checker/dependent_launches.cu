@@ -1,5 +1,5 @@
-// Programmatic dependent launches: a kernel that may start before the one before it in its stream
-// has ended, and touches too early what that one leaves.
+// Programmatic dependent launches: a kernel may start before the previous kernel of its stream has
+// ended. The faulty kernels access that kernel's data too early.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -13,8 +13,8 @@ __device__ void let_dependents_start() {
 }
 __device__ void wait_for_grids() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-// Launches a kernel of two arrays so that it may start before the one before it has ended, or, when
-// `ordered`, as ever.
+// Launches a kernel of two arrays with programmatic stream serialization: it may start before the
+// previous kernel ends. With `ordered`: without the attribute.
 void launch(void (*kernel)(int*, int*), int* x, int* y, bool ordered = false,
             cudaStream_t stream = nullptr) {
   cudaLaunchAttribute attribute{};
@@ -65,7 +65,7 @@ PAIR(overwritten_before_it_is_read, "race") {
   launch(overwritten_before_it_is_read<faulty>, x, y);
 }
 
-// One thread waits, and the others for it: or not.
+// One thread waits, and a barrier passes the order on to the others; the faulty kernel omits it.
 template <bool faulty>
 __global__ void one_waits_for_all(int* x, int* y) {
   if (threadIdx.x == 0) wait_for_grids();
@@ -78,8 +78,8 @@ PAIR(one_waits_for_all, "race") {
   launch(one_waits_for_all<faulty>, x, y);
 }
 
-// The kernel between has nothing to do with the data and does not wait: it ends before the first,
-// and the third waits for it alone.
+// The second kernel does not use the data and does not wait. It may end before the first kernel,
+// and the third kernel waits for the second only.
 template <bool faulty>
 __global__ void between(int*, int* y) {
   let_dependents_start();
@@ -97,8 +97,8 @@ PAIR(the_kernel_between_does_not_wait, "race") {
   launch(third, x, y);
 }
 
-// Without the attribute a kernel starts when the one before has ended, and its griddepcontrol.wait
-// has nothing to wait for.
+// Without the attribute a kernel starts after the previous kernel has ended, and its
+// griddepcontrol.wait returns at once.
 __global__ void does_not_wait(int* x, int* y) {
   y[me()] = x[me()];  // FAULT the_attribute_is_set
 }
@@ -108,7 +108,7 @@ PAIR(the_attribute_is_set, "race") {
   launch(does_not_wait, x, y, !faulty);
 }
 
-// Of the kernel before only its end lets this one start.
+// The dependent kernel may start only at the end of the first: no thread triggers it.
 template <bool faulty>
 __global__ void writes(int* x, int*) {
   if (faulty) let_dependents_start();
@@ -123,7 +123,7 @@ PAIR(the_kernel_before_lets_it_start, "race") {
   launch(trusts, x, y);
 }
 
-// The same through a graph that two launches in a captured stream became.
+// read_before_the_wait, launched as a graph captured from a stream.
 template <bool faulty>
 __global__ void read_before_the_wait_in_a_graph(int* x, int* y) {
   if (!faulty) wait_for_grids();

@@ -1,7 +1,7 @@
-// Threads that end before a barrier which the others of their block or cluster pass.
+// Threads that exit before a barrier at which the other threads of their block or cluster wait.
 //
-// By default that is information: PTX waits for no thread that has ended, and hardware goes on.
-// With strict-barriers it is an error.
+// By default the check reports information: PTX and hardware do not wait for exited threads. With
+// strict-barriers the check reports an error.
 #include <optional>
 
 #include "tests/checker/checker.h"
@@ -11,7 +11,7 @@ namespace {
 using lockstep::checker::Buffer;
 using lockstep::checker::StrictBarriers;
 
-// A half warp, and whole warps.
+// Half of a warp and whole warps exit.
 template <bool faulty>
 __global__ void returns_before_a_barrier(int* y, int n) {
   const int i = threadIdx.x;
@@ -26,7 +26,7 @@ PAIR(returns_before_a_barrier, "barrier-divergence") {
   returns_before_a_barrier<faulty><<<1, 96>>>(y, faulty ? 48 : 96);
 }
 
-// A block may leave as a whole.
+// All threads of a block may exit.
 template <bool faulty>
 __global__ void block_without_work(int* y) {
   if (faulty ? blockIdx.x * 64 + threadIdx.x >= 70 : blockIdx.x >= 1) return;
@@ -39,7 +39,7 @@ PAIR(block_without_work, "barrier-divergence") {
   block_without_work<faulty><<<2, 64>>>(y);
 }
 
-// The barrier lies in a branch that the others step over.
+// The barrier is in a branch; the other threads skip it and exit.
 template <bool faulty>
 __global__ void barrier_in_a_branch_to_the_end(int* sum, int n) {
   __shared__ int s[64];
@@ -60,7 +60,7 @@ PAIR(barrier_in_a_branch_to_the_end, "barrier-divergence") {
   barrier_in_a_branch_to_the_end<faulty><<<1, 64>>>(sum, faulty ? 32 : 64);
 }
 
-// Each thread has its own number of turns.
+// Each thread has its own number of loop turns.
 template <bool faulty>
 __global__ void turns_with_a_barrier(int* y) {
   const int turns = faulty ? threadIdx.x / 32 + 1 : 2;
@@ -101,7 +101,7 @@ PAIR(barrier_of_a_function, "barrier-divergence") {
   barrier_of_a_function<faulty><<<1, 64>>>(y, faulty ? 20 : 64);
 }
 
-// A count of threads names whole warps: those that it does not count may have ended.
+// A barrier with a thread count expects that many threads: further warps may have exited.
 template <bool faulty>
 __global__ void warps_that_are_not_counted(int* y) {
   if (threadIdx.x >= 64) return;
@@ -118,8 +118,8 @@ PAIR(warps_that_are_not_counted, "barrier-divergence") {
   warps_that_are_not_counted<faulty><<<1, 128>>>(y);
 }
 
-// Of a warp that is counted, `bar` (which is aligned) wants every lane; `barrier` waits for those
-// that have not ended.
+// The aligned `bar` needs every lane of a participating warp. `barrier` waits only for the lanes
+// that have not exited.
 template <bool faulty>
 __global__ void lanes_of_a_counted_warp(int* y) {
   if (threadIdx.x >= 60 && threadIdx.x < 64) return;
@@ -138,7 +138,7 @@ PAIR(lanes_of_a_counted_warp, "barrier-divergence") {
   lanes_of_a_counted_warp<faulty><<<1, 96>>>(y);
 }
 
-// The producers arrive, and need not wait for what comes after.
+// Producers arrive without waiting and may exit then.
 template <bool faulty>
 __global__ void producers_arrive_and_end(int* y) {
   __shared__ int s[32];
@@ -157,7 +157,7 @@ PAIR(producers_arrive_and_end, "barrier-divergence") {
   producers_arrive_and_end<faulty><<<1, 64>>>(y);
 }
 
-// Who has arrived at the cluster's barrier may end: the others do not wait for its waiting.
+// A thread that has arrived at the cluster's barrier may exit without its wait.
 template <bool faulty>
 __global__ void __cluster_dims__(2) ends_before_the_clusters_barrier(int* y) {
   const int i = blockIdx.x * 32 + threadIdx.x;
@@ -174,7 +174,7 @@ PAIR(ends_before_the_clusters_barrier, "barrier-divergence") {
   ends_before_the_clusters_barrier<faulty><<<2, 32>>>(y);
 }
 
-// It has arrived at one phase and not at the next.
+// The thread arrives for one phase and exits before the next.
 template <bool faulty>
 __global__ void __cluster_dims__(2) ends_between_two_phases(int* y) {
   __cluster_barrier_arrive();
@@ -190,7 +190,7 @@ PAIR(ends_between_two_phases, "barrier-divergence") {
   ends_between_two_phases<faulty><<<2, 32>>>(y);
 }
 
-// The same kernel under both checks: an error, and information.
+// One kernel under both settings: an error with strict-barriers, else information.
 template <bool faulty>
 __global__ void ended_threads_by_default(int* y) {
   if (threadIdx.x >= 20) return;

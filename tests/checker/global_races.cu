@@ -1,5 +1,5 @@
-// Races in global memory: between blocks, between warps of a block, and between lanes. What orders
-// blocks is in grid_order.cu.
+// Pairs of races in global memory: between blocks, between warps of a block, and between lanes.
+// Synchronisation between blocks is in grid_order.cu.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -14,7 +14,7 @@ __global__ void blocks_share_an_array(int* y) {
 }
 PAIR_ON(blocks_share_an_array, "race", (4, 32), Buffer<int>(128))
 
-// One scratch array for all blocks.
+// All blocks use one scratch array.
 template <bool faulty>
 __global__ void scratch_of_the_grid(const int* x, int* scratch, int* y) {
   int* const s = scratch + (faulty ? 0 : blockIdx.x * blockDim.x);
@@ -29,7 +29,7 @@ PAIR(scratch_of_the_grid, "race") {
   scratch_of_the_grid<faulty><<<2, 64>>>(x, scratch, y);
 }
 
-// A counter without an atomic.
+// A counter incremented without an atomic.
 template <bool faulty>
 __global__ void plain_counter(int* count) {
   if (threadIdx.x != 0) return;
@@ -41,7 +41,7 @@ __global__ void plain_counter(int* count) {
 }
 PAIR_ON(plain_counter, "race", (8, 32), Buffer<int>(1, 0))
 
-// Neighbouring blocks exchange their edges without a barrier of the grid.
+// Neighbouring blocks exchange their edges without a grid barrier.
 template <bool faulty>
 __global__ void halo_in_place(int* x, const int* from) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
@@ -50,7 +50,7 @@ __global__ void halo_in_place(int* x, const int* from) {
 }
 PAIR_ON_TWO(halo_in_place, "race", (4, 32), Buffer<int>(128, 1), Buffer<int>(128, 1))
 
-// The edge between blocks read only: a block reads what its neighbour writes.
+// Only the edge between blocks is shared: a block reads an element that its neighbour writes.
 template <bool faulty>
 __global__ void reads_the_next_block(int* x, int* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
@@ -61,7 +61,7 @@ __global__ void reads_the_next_block(int* x, int* y) {
 }
 PAIR_ON_TWO(reads_the_next_block, "race", (4, 32), Buffer<int>(128), Buffer<int>(128))
 
-// atomicAdd of block scope, from several blocks.
+// Several blocks execute atomicAdd of block scope on one word.
 template <bool faulty>
 __global__ void block_scope_atomic(int* count) {
   if (faulty) {
@@ -83,7 +83,7 @@ __global__ void block_scope_builtin(int* count) {
 }
 PAIR_ON(block_scope_builtin, "race", (4, 32), Buffer<int>(1, 0))
 
-// Zeroing by one block, additions by all.
+// One block zeroes the bins while all blocks add to them.
 template <bool faulty>
 __global__ void zeroed_by_the_first_block(int* bins) {
   if (faulty && blockIdx.x == 0) bins[threadIdx.x] = 0;  // FAULT zeroed_by_the_first_block
@@ -92,7 +92,7 @@ __global__ void zeroed_by_the_first_block(int* bins) {
 }
 PAIR_ON(zeroed_by_the_first_block, "race", (4, 32), Buffer<int>(32, 0))
 
-// Zeroing and additions in one block, in global memory, with no barrier between.
+// One block zeroes bins in global memory and adds to them, without a barrier in between.
 template <bool faulty>
 __global__ void zeroing_without_barrier(int* bins) {
   bins[threadIdx.x] = 0;  // FAULT zeroing_without_barrier
@@ -101,7 +101,7 @@ __global__ void zeroing_without_barrier(int* bins) {
 }
 PAIR_ON(zeroing_without_barrier, "race", (1, 64), Buffer<int>(64, 0))
 
-// Between the warps of one block.
+// A race between the warps of one block.
 template <bool faulty>
 __global__ void warps_of_a_block(int* x, int* y) {
   x[threadIdx.x] = threadIdx.x;  // FAULT warps_of_a_block
@@ -110,7 +110,7 @@ __global__ void warps_of_a_block(int* x, int* y) {
 }
 PAIR_ON_TWO(warps_of_a_block, "race", (1, 64), Buffer<int>(64, 0), Buffer<int>(64))
 
-// Between the lanes of one warp: hidden as long as they run in lock-step.
+// A race between the lanes of one warp, hidden if they execute in lock-step.
 template <bool faulty>
 __global__ void lanes_of_a_warp(int* x, int* y) {
   x[threadIdx.x] = threadIdx.x;  // FAULT lanes_of_a_warp
@@ -119,14 +119,14 @@ __global__ void lanes_of_a_warp(int* x, int* y) {
 }
 PAIR_ON_TWO(lanes_of_a_warp, "race", (1, 32), Buffer<int>(32, 0), Buffer<int>(32))
 
-// Two lanes, one word, one instruction.
+// Two lanes write one word in one instruction.
 template <bool faulty>
 __global__ void one_word_many_lanes(int* y) {
   y[faulty ? threadIdx.x / 2 : threadIdx.x] = threadIdx.x;  // FAULT one_word_many_lanes
 }
 PAIR_ON(one_word_many_lanes, "race", (1, 32), Buffer<int>(32))
 
-// The same value by every thread is legal, and reported as information.
+// All threads write the same value: legal, and reported as information.
 template <bool faulty>
 __global__ void same_value(int* y) {
   *y = faulty ? static_cast<int>(blockIdx.x) : 7;  // FAULT same_value
@@ -150,7 +150,7 @@ PAIR_WITH_INFORMATION(same_flag, "race") {
   same_flag<faulty><<<4, 32>>>(x, found);
 }
 
-// Elements of a byte: neighbours in one word are no race, the same byte is one.
+// Elements of one byte: writes to neighbouring bytes of a word do not race.
 template <bool faulty>
 __global__ void bytes_of_a_word(unsigned char* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -158,7 +158,7 @@ __global__ void bytes_of_a_word(unsigned char* y) {
 }
 PAIR_ON(bytes_of_a_word, "race", (5, 50), Buffer<unsigned char>(256))
 
-// A wide store over what another block stores narrowly.
+// A wide store overlaps a narrow store of another block.
 template <bool faulty>
 __global__ void wide_and_narrow(int* y) {
   if (threadIdx.x != 0) return;
@@ -170,7 +170,7 @@ __global__ void wide_and_narrow(int* y) {
 }
 PAIR_ON(wide_and_narrow, "race", (2, 32), Buffer<int>(8))
 
-// A variable of the module, one for all blocks.
+// A __device__ variable, shared by all blocks.
 __device__ int shared_by_all[32];
 template <bool faulty>
 __global__ void device_variable(int* y) {
@@ -182,7 +182,7 @@ __global__ void device_variable(int* y) {
 }
 PAIR_ON(device_variable, "race", (2, 32), Buffer<int>(64))
 
-// Loops over the grid: every element belongs to one thread, in every turn.
+// Grid-stride loops: each element belongs to one thread in every turn.
 template <bool faulty>
 __global__ void grid_stride(float* y, int n) {
   const int step = gridDim.x * blockDim.x - (faulty ? 1 : 0);
@@ -193,7 +193,7 @@ __global__ void grid_stride(float* y, int n) {
 }
 PAIR_ON(grid_stride, "race", (3, 64), Buffer<float>(1000, 0), 1000)
 
-// A plain read of what other blocks count.
+// A plain read of a counter that other blocks increment atomically.
 template <bool faulty>
 __global__ void plain_read_of_a_counter(int* count, int* y) {
   if (threadIdx.x != 0) return;
@@ -202,7 +202,7 @@ __global__ void plain_read_of_a_counter(int* count, int* y) {
 }
 PAIR_ON_TWO(plain_read_of_a_counter, "race", (4, 32), Buffer<int>(1, 0), Buffer<int>(4))
 
-// The atomics of a histogram, and its plain normalisation by the last thread at this line.
+// A histogram's atomics race with the plain normalisation by the last block.
 template <bool faulty>
 __global__ void normalised_too_early(float* bins) {
   atomicAdd(bins + threadIdx.x, 1.0f);                                // FAULT normalised_too_early
@@ -210,7 +210,7 @@ __global__ void normalised_too_early(float* bins) {
 }
 PAIR_ON(normalised_too_early, "race", (4, 32), Buffer<float>(32, 0))
 
-// Tiles of 16 columns, written as if they had 17.
+// Tiles of 16 columns, each written with 17 columns.
 template <bool faulty>
 __global__ void overlapping_tiles(float* y, int width) {
   const int x = blockIdx.x * 16 + threadIdx.x;
@@ -219,7 +219,7 @@ __global__ void overlapping_tiles(float* y, int width) {
 }
 PAIR_ON(overlapping_tiles, "race", (dim3(4, 4), 32), Buffer<float>(64 * 4), 64)
 
-// A work queue whose elements are taken without an atomic.
+// A work queue whose head is advanced without an atomic.
 template <bool faulty>
 __global__ void queue_without_atomics(unsigned* head, int* taken) {
   if (threadIdx.x != 0) return;
@@ -234,7 +234,7 @@ __global__ void queue_without_atomics(unsigned* head, int* taken) {
 }
 PAIR_ON_TWO(queue_without_atomics, "race", (4, 32), Buffer<unsigned>(1, 0), Buffer<int>(4))
 
-// 16-byte atomics: exchange beside a plain half of it.
+// A 16-byte atomic exchange, and a plain read of half of the slot.
 template <bool faulty>
 __global__ void plain_half_of_a_wide_atomic(int4* slot, int* y) {
   if (threadIdx.x != 0) return;

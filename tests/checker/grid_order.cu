@@ -1,14 +1,14 @@
-// What orders the blocks of a grid, and what only looks as if it did: fences, flags, tickets,
-// locks, chains and barriers of the grid.
+// Pairs for synchronisation between the blocks of a grid: fences, flags, tickets, locks, chains and
+// grid barriers. The faulty kernels only seem to synchronise.
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
-// A barrier of the grid such as that of cooperative_groups::grid_group, whose headers cost more
-// time than all of the rest: one thread a block counts itself in with a fence before, and waits for
-// all others with a fence behind. `arrived` begins as zero and is for `turn` 0, 1, 2, ...
+// A grid barrier such as cooperative_groups::grid_group::sync; its headers would dominate the
+// compile time. One thread of each block fences, increments the counter, waits for all blocks, and
+// fences. `arrived` must start at 0; `turn` is 0, 1, 2, ...
 __device__ void grid_sync(unsigned* arrived, unsigned turn) {
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -21,8 +21,8 @@ __device__ void grid_sync(unsigned* arrived, unsigned turn) {
   __syncthreads();
 }
 
-// The last block adds up what the others left: with a fence before the ticket, and all threads'
-// work before the fence.
+// The last block sums the partial results. Correct: a fence before the ticket, after the work of
+// all the block's threads.
 template <bool faulty>
 __global__ void last_block_without_fence(const int* x, int* part, unsigned* tickets, int* y) {
   __shared__ bool last;
@@ -64,7 +64,7 @@ PAIR(last_block_of_many_threads, "race") {
   last_block_of_many_threads<faulty><<<6, 64>>>(x, part, tickets, y);
 }
 
-// The same with more blocks than anybody keeps apart, every thread fencing for itself.
+// More blocks than the race check tracks one by one; every thread fences for itself.
 template <bool faulty>
 __global__ void last_of_many_blocks(const int* x, int* part, unsigned* tickets, int* y) {
   __shared__ bool last;
@@ -86,7 +86,7 @@ PAIR(last_of_many_blocks, "race") {
   last_of_many_blocks<faulty><<<100, 64>>>(x, part, tickets, y);
 }
 
-// A fence that reaches the block only.
+// A fence of block scope only.
 template <bool faulty>
 __global__ void fence_of_the_block(int* part, unsigned* tickets, int* y) {
   if (threadIdx.x != 0) return;
@@ -150,7 +150,7 @@ PAIR(message_by_acquire, "race") {
   message_by_acquire<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// The older idiom: volatile flags and fences.
+// Message passing with volatile flags and fences, as in older code.
 template <bool faulty>
 __global__ void message_by_volatile(int* data, volatile int* flag, int* y) {
   if (threadIdx.x != 0) return;
@@ -170,7 +170,7 @@ PAIR(message_by_volatile, "race") {
   message_by_volatile<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// A flag that nobody else can see change: neither volatile nor atomic.
+// A flag that is neither volatile nor atomic.
 template <bool faulty>
 __global__ void plain_flag(int* data, int* flag, int* y) {
   if (threadIdx.x != 0) return;
@@ -193,7 +193,7 @@ PAIR(plain_flag, "race") {
   plain_flag<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// The rest of the block reads before it has synchronised with the waiting thread.
+// The other threads read before they synchronise with the thread that waited for the flag.
 template <bool faulty>
 __global__ void one_thread_waits(int* data, int* flag, int* y) {
   if (blockIdx.x == 0) {
@@ -215,7 +215,7 @@ PAIR(one_thread_waits, "race") {
   one_thread_waits<faulty><<<2, 64>>>(data, flag, y);
 }
 
-// A chain: each block waits for the one before it, as a decoupled look-back does.
+// A chain as in a decoupled look-back: each block waits for the previous block.
 template <bool faulty>
 __global__ void chained_sum(const int* x, int* sums, int* flags) {
   if (threadIdx.x != 0) return;
@@ -236,7 +236,7 @@ PAIR(chained_sum, "race") {
   chained_sum<faulty><<<40, 32>>>(x, sums, flags);
 }
 
-// A lock around a plain counter.
+// A lock protects a plain counter.
 template <bool faulty>
 __global__ void locked_counter(int* lock, int* count) {
   if (threadIdx.x != 0) return;
@@ -249,7 +249,7 @@ __global__ void locked_counter(int* lock, int* count) {
 }
 PAIR_ON_TWO(locked_counter, "race", (6, 32), Buffer<int>(1, 0), Buffer<int>(1, 0))
 
-// Two phases with a barrier of the grid between them.
+// Two phases, separated by a grid barrier.
 template <bool faulty>
 __global__ void grid_barrier(int* x, int* y, unsigned* arrived) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
@@ -294,7 +294,7 @@ PAIR(many_at_a_grid_barrier, "race") {
   cudaLaunchCooperativeKernel(many_at_a_grid_barrier<faulty>, 40, 64, arguments, 0, nullptr);
 }
 
-// A fence without a flag orders nothing.
+// A fence without a flag does not synchronise.
 template <bool faulty>
 __global__ void fence_without_a_flag(int* data, int* y) {
   if (blockIdx.x == 0) {
@@ -307,7 +307,7 @@ __global__ void fence_without_a_flag(int* data, int* y) {
 }
 PAIR_ON_TWO(fence_without_a_flag, "race", (2, 32), Buffer<int>(32, 0), Buffer<int>(32))
 
-// A release that reaches the block only.
+// A release of block scope only.
 template <bool faulty>
 __global__ void release_of_the_block(int* data, int* flag, int* y) {
   if (threadIdx.x != 0) return;
@@ -331,7 +331,7 @@ PAIR(release_of_the_block, "race") {
   release_of_the_block<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// From block to block to block: each must have acquired what it passes on.
+// Causality over three blocks: each block must acquire before it releases.
 template <bool faulty>
 __global__ void passed_on(int* data, int* flags, int* y) {
   if (threadIdx.x != 0) return;
@@ -355,8 +355,8 @@ PAIR(passed_on, "race") {
   passed_on<faulty><<<3, 32>>>(data, flags, y);
 }
 
-// A ticket that is a relaxed atomic with the fences around it, by all threads of many blocks:
-// legal. Without the reader's fence: not.
+// All threads of many blocks take tickets by relaxed atomics between fences: correct. Without the
+// reader's fence: a race.
 template <bool faulty>
 __global__ void reader_without_fence(int* part, unsigned* tickets, int* y) {
   if (threadIdx.x != 0) return;

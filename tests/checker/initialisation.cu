@@ -1,5 +1,5 @@
-// Values that nobody has written: reported where something depends on them, and where the host
-// reads what a kernel made of them.
+// Pairs that use uninitialised values. A finding is reported if behaviour depends on such a value,
+// and if the host reads a result computed from one.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -78,7 +78,7 @@ __global__ void register_on_one_path(const int* x, int* y) {
 PAIR_ON_TWO(register_on_one_path, "uninitialised", (1, 32), Buffer<int>(32, faulty ? 0 : 1),
             Buffer<int>(32))
 
-// The host reads what a kernel copied from memory that nobody had written.
+// The host reads what a kernel copied from uninitialised memory.
 template <bool faulty>
 __global__ void copied_to_the_host(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x];  // FAULT copied_to_the_host
@@ -103,8 +103,8 @@ PAIR(shared_copied_to_the_host, "uninitialised") {
   y.fetch();
 }
 
-// A tile whose rows past the edge are never loaded is computed as a whole, and put into shared
-// memory; what is left out at the end is nobody's mistake.
+// The kernel computes a whole tile in shared memory, although rows past the edge are never loaded.
+// Not storing those rows is correct.
 template <bool faulty>
 __global__ void rows_past_the_edge(const int* x, int* y, int rows) {
   __shared__ int tile[8][32], product[8][32];
@@ -119,7 +119,7 @@ __global__ void rows_past_the_edge(const int* x, int* y, int rows) {
 PAIR_ON_TWO(rows_past_the_edge, "uninitialised", (1, 32), Buffer<int>(5 * 32, 1),
             Buffer<int>(6 * 32), 5)
 
-// Copied, and never read by anybody: no mistake. Read by a second kernel: one.
+// Copying uninitialised words is legal if nobody uses them. Here a second kernel uses them.
 template <bool faulty>
 __global__ void copy_words(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x];
@@ -137,7 +137,7 @@ PAIR(used_by_the_next_kernel, "uninitialised") {
 
 struct Padded {
   double value;
-  int count;  // and four bytes that nobody ever writes
+  int count;  // followed by four bytes of padding, never written
 };
 template <bool faulty>
 __global__ void make_padded(Padded* p) {
@@ -161,7 +161,7 @@ PAIR_WITH_INFORMATION(padding_copied_but_not_used, "uninitialised") {
   q.fetch();
 }
 
-// Whole words that move padding along, as a copy of memory does.
+// Copies whole words, including the padding, as a memory copy does.
 template <bool faulty>
 __global__ void copy_words_of_padded(const uint4* p, uint4* q) {
   q[threadIdx.x] = p[threadIdx.x];  // FAULT whole_words_of_padding
@@ -174,7 +174,7 @@ PAIR_WITH_INFORMATION(whole_words_of_padding, "uninitialised") {
   q.fetch();
 }
 
-// Bytes of one word, some of them never written.
+// One word, some of whose bytes were never written.
 template <bool faulty>
 __global__ void byte_of_a_word(const unsigned char* x, int* y) {
   y[threadIdx.x] = x[4 * threadIdx.x + (faulty ? 3 : 2)] + 1;  // FAULT byte_of_a_word
@@ -206,7 +206,7 @@ __global__ void dynamic_shared_read_first(int* y) {
 }
 PAIR_ON(dynamic_shared_read_first, "uninitialised", (1, 32, 128), Buffer<int>(32))
 
-// The value goes through a shuffle, and is used by another lane.
+// An uninitialised value passes through a shuffle; another lane uses it.
 template <bool faulty>
 __global__ void shuffled_and_used(const int* x, int* y) {
   const int v = __shfl_xor_sync(~0u, x[threadIdx.x], 1);
@@ -240,7 +240,7 @@ PAIR(one_of_a_vector, "uninitialised") {
   one_of_a_vector<faulty><<<1, 32>>>(reinterpret_cast<const float4*>(static_cast<float*>(x)), y);
 }
 
-// Memory that is allocated anew holds nothing, whatever the one before held.
+// A new allocation is uninitialised, whatever the freed one held.
 template <bool faulty>
 __global__ void allocated_anew(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x] + 1;  // FAULT allocated_anew
@@ -256,7 +256,7 @@ PAIR(allocated_anew, "uninitialised") {
   allocated_anew<faulty><<<1, 32>>>(x, y);
 }
 
-// The upper half of a pitched row is nobody's.
+// The upper half of a pitched row is padding.
 template <bool faulty>
 __global__ void reads_the_pitch(const char* x, int pitch, int width, int* y) {
   const char* const row = x + threadIdx.x * pitch;
@@ -283,7 +283,7 @@ PAIR(chosen_by_what_nobody_wrote, "uninitialised") {
   chosen_by_what_nobody_wrote<faulty><<<1, 32>>>(x, which, y);
 }
 
-// An array on the stack that a function fills in part.
+// Fills part of an array on the stack.
 __device__ __noinline__ void fill_part(int* a, int n) {
   for (int k = 0; k < n; ++k) a[k] = k;
 }
@@ -306,7 +306,7 @@ PAIR(copied_on_the_device, "uninitialised") {
   copied_on_the_device<faulty><<<1, 32>>>(b, y);
 }
 
-// Two fields read as one: only the half that was written counts.
+// Two fields read as one word: only the half that was written may be used.
 struct Two { int low, high; };
 template <bool faulty>
 __global__ void half_of_a_wide_word(Two* s, int* y) {
@@ -317,7 +317,7 @@ __global__ void half_of_a_wide_word(Two* s, int* y) {
 }
 PAIR_ON_TWO(half_of_a_wide_word, "uninitialised", (1, 32), Buffer<Two>(32), Buffer<int>(32))
 
-// Words put together from halves: what is left of what nobody wrote is nothing.
+// Words assembled from halves: the uninitialised half must be shifted or masked out.
 template <bool faulty>
 __global__ void bytes_masked_away(unsigned* x, int* y) {
   reinterpret_cast<unsigned char*>(x + threadIdx.x)[1] = 7;
@@ -329,7 +329,7 @@ __global__ void bytes_masked_away(unsigned* x, int* y) {
 }
 PAIR_ON_TWO(bytes_masked_away, "uninitialised", (1, 32), Buffer<unsigned>(32), Buffer<int>(96))
 
-// Used after a call has passed it on.
+// The value is used after a call has returned it.
 __device__ __noinline__ int twice(int v) { return 2 * v; }
 template <bool faulty>
 __global__ void passed_through_a_call(const int* x, int* y) {
@@ -338,8 +338,8 @@ __global__ void passed_through_a_call(const int* x, int* y) {
 }
 PAIR_ON_TWO(passed_through_a_call, "uninitialised", (1, 32), Buffer<int>(32), Buffer<int>(32))
 
-// Fields of one byte in fresh memory: the word is read, changed in part and written back. Only a
-// field that nobody assigned may not decide.
+// Bit fields in fresh memory: the word is read, changed in part and written back. A branch on a
+// field that was never assigned is the mistake.
 struct Fields {
   unsigned low : 3, high : 5, rest : 24;
 };
@@ -354,7 +354,7 @@ __global__ void field_beside_another(int* y) {
 }
 PAIR_ON(field_beside_another, "uninitialised", (1, 32), Buffer<int>(32))
 
-// A flag that is set makes its own bit known and no other.
+// Setting a flag initialises its own bit only.
 struct Marks {
   unsigned seen : 1, done : 1;
 };

@@ -1,6 +1,6 @@
-// One lane of a warp releases. The release covers the lane's own operations and those that happen
-// before them. It covers operations of the other lanes only when these have synchronised with the
-// lane before, by __syncwarp or a barrier (PTX ISA 8.8, 8.9.5).
+// Pairs in which one lane of a warp releases. The release covers the lane's own operations and
+// those that happen before them. It covers operations of the other lanes only if they synchronised
+// with the lane before, by __syncwarp or a barrier (PTX ISA 8.8, 8.9.5).
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -29,7 +29,7 @@ __device__ int count_release(int* counter) {
   return before;
 }
 
-// A warp fills a buffer and one lane says that it is full.
+// A warp fills a buffer and one lane signals that it is full.
 template <bool faulty>
 __global__ void lane_arrives_for_its_warp(int* y) {
   __shared__ int s[32];
@@ -47,7 +47,7 @@ __global__ void lane_arrives_for_its_warp(int* y) {
 }
 PAIR_ON(lane_arrives_for_its_warp, "race", (1, 64), Buffer<int>(32))
 
-// One arrival that counts for 32 is the release of one thread all the same.
+// One arrival with count 32 is still the release of one thread.
 template <bool faulty>
 __global__ void one_arrival_for_all(int* y) {
   __shared__ int s[32];
@@ -68,7 +68,7 @@ __global__ void one_arrival_for_all(int* y) {
 }
 PAIR_ON(one_arrival_for_all, "race", (1, 64), Buffer<int>(32))
 
-// A ring whose consumers give a slot back by one lane, while others may still read it.
+// A ring whose consumers release a slot by one lane, while other lanes may still read it.
 template <bool faulty>
 __global__ void lane_gives_back_a_slot(const int* x, int* y) {
   __shared__ int slot[2][32];
@@ -97,7 +97,7 @@ __global__ void lane_gives_back_a_slot(const int* x, int* y) {
 }
 PAIR_ON_TWO(lane_gives_back_a_slot, "race", (1, 64), Buffer<int>(192, 1), Buffer<int>(32))
 
-// The other lanes have ended by then, which orders nothing.
+// The other lanes have exited; an exit does not synchronise with the lane that arrives.
 template <bool faulty>
 __global__ void lanes_end_before_one_arrives(int* y) {
   __shared__ int s[32];
@@ -116,7 +116,7 @@ __global__ void lanes_end_before_one_arrives(int* y) {
 }
 PAIR_ON(lanes_end_before_one_arrives, "race", (1, 64), Buffer<int>(32))
 
-// The last lane is all of the warp that is left when it arrives: it has met nobody for that.
+// All lanes but the last exit. The last lane has not synchronised with them when it arrives.
 template <bool faulty>
 __global__ void last_lane_arrives_alone(int* y) {
   __shared__ int s[32];
@@ -135,7 +135,7 @@ __global__ void last_lane_arrives_alone(int* y) {
 }
 PAIR_ON(last_lane_arrives_alone, "race", (1, 64), Buffer<int>(32))
 
-// The same to another block.
+// The last lane releases to another block.
 template <bool faulty>
 __global__ void last_lane_sets_a_flag_alone(int* x, int* flag, int* y) {
   if (blockIdx.x == 0) {
@@ -154,7 +154,7 @@ PAIR(last_lane_sets_a_flag_alone, "race") {
   last_lane_sets_a_flag_alone<faulty><<<2, 32>>>(x, flag, y);
 }
 
-// A half of the warp meets before one of its lanes arrives, the other half after that.
+// Half of the warp synchronises before one of its lanes arrives, the other half afterwards.
 template <bool faulty>
 __global__ void half_a_warp_meets_first(int* y) {
   __shared__ int s[32];
@@ -173,7 +173,7 @@ __global__ void half_a_warp_meets_first(int* y) {
 }
 PAIR_ON(half_a_warp_meets_first, "race", (1, 64), Buffer<int>(32))
 
-// "These intrinsics do not imply a memory barrier", says the CUDA guide of shuffles.
+// CUDA guide, shuffles: "These intrinsics do not imply a memory barrier".
 template <bool faulty>
 __global__ void shuffle_before_an_arrival(int* y) {
   __shared__ int s[32];
@@ -194,7 +194,7 @@ __global__ void shuffle_before_an_arrival(int* y) {
 }
 PAIR_ON(shuffle_before_an_arrival, "race", (1, 64), Buffer<int>(33))
 
-// A flag between blocks, that one lane sets for its warp.
+// One lane sets a flag for its warp; another block waits for it.
 template <bool faulty>
 __global__ void lane_stores_a_flag_for_its_warp(int* data, int* flag, int* y) {
   if (blockIdx.x == 0) {
@@ -215,7 +215,7 @@ PAIR(lane_stores_a_flag_for_its_warp, "race") {
   lane_stores_a_flag_for_its_warp<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// Each lane has a flag of its own; or one is set for all of them.
+// Each lane sets a flag of its own; in the faulty kernel one lane sets it for all.
 template <bool faulty>
 __global__ void flag_of_each_lane(int* data, int* flag, int* y) {
   const int i = threadIdx.x;
@@ -233,7 +233,7 @@ PAIR(flag_of_each_lane, "race") {
   flag_of_each_lane<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// The last of several warps adds up what all have left.
+// The last of several warps sums the results of all warps.
 template <bool faulty>
 __global__ void lane_counts_its_warp_in(int* part, int* count, int* y) {
   part[blockIdx.x * 32 + threadIdx.x] = threadIdx.x;  // FAULT lane_counts_its_warp_in
@@ -253,7 +253,7 @@ PAIR(lane_counts_its_warp_in, "race") {
   lane_counts_its_warp_in<faulty><<<4, 32>>>(part, count, y);
 }
 
-// The older idiom: a fence and a volatile flag, by one lane.
+// An older idiom: one lane executes a fence and sets a volatile flag.
 template <bool faulty>
 __global__ void lane_fences_for_its_warp(int* data, volatile int* flag, int* y) {
   if (blockIdx.x == 0) {
@@ -275,7 +275,7 @@ PAIR(lane_fences_for_its_warp, "race") {
   lane_fences_for_its_warp<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// All lanes fence before one sets the flag: of such programs nothing is said.
+// All lanes fence before one lane sets the flag: the check does not report such programs.
 template <bool faulty>
 __global__ void warp_fences_before_a_lanes_flag(int* data, volatile int* flag, int* y) {
   if (blockIdx.x == 0) {
@@ -294,7 +294,7 @@ PAIR(warp_fences_before_a_lanes_flag, "race") {
   warp_fences_before_a_lanes_flag<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// Released to the threads of its block, by a flag in shared memory.
+// A release to the threads of the same block, by a flag in shared memory.
 template <bool faulty>
 __global__ void lane_releases_in_its_block(int* y) {
   __shared__ int s[32], flag;
@@ -318,7 +318,7 @@ __global__ void lane_releases_in_its_block(int* y) {
 }
 PAIR_ON(lane_releases_in_its_block, "race", (1, 64), Buffer<int>(32))
 
-// What a lane has read before it released, and reads again after that.
+// A lane reads a word before its release, and reads it again after the release.
 template <bool faulty>
 __global__ void reads_again_after_its_arrival(int* y) {
   __shared__ int s;
@@ -341,7 +341,7 @@ __global__ void reads_again_after_its_arrival(int* y) {
 }
 PAIR_ON(reads_again_after_its_arrival, "race", (1, 64), Buffer<int>(2, 0))
 
-// The same in global memory, where another thread has read it besides.
+// The second read is in global memory, and another thread has read the word too.
 template <bool faulty>
 __global__ void reads_again_beside_another(int* x, int* y) {
   __shared__ unsigned long long bar;

@@ -1,5 +1,5 @@
-// Memory that comes and goes: used after it was freed, freed wrongly, or never; and the heap that
-// kernels allocate from.
+// Pairs about the lifetime of memory: used after it was freed, freed wrongly, or never freed; also
+// the device heap (malloc in kernels).
 #include "tests/checker/checker.h"
 
 namespace {
@@ -59,7 +59,7 @@ __global__ void heap_uninitialised(int* y) {
 }
 PAIR_ON(heap_uninitialised, "uninitialised", (1, 4), Buffer<int>(4))
 
-// free() of memory that the host allocated.
+// A kernel calls free() with memory that the host allocated.
 template <bool faulty>
 __global__ void frees_what_the_host_owns(int* y) {
   void* const p = faulty ? static_cast<void*>(y) : malloc(16);
@@ -79,7 +79,7 @@ PAIR(after_free_async, "use-after-free") {
   if (!faulty) cudaFreeAsync(y, nullptr);
 }
 
-// The old pointer of something that has grown.
+// A stale pointer to an array that was reallocated.
 template <bool faulty>
 __global__ void old_pointer(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x];  // FAULT old_pointer
@@ -97,7 +97,7 @@ PAIR(old_pointer, "use-after-free") {
   cudaFree(large);
 }
 
-// A pointer to what was a shared variable of the kernel before.
+// A pointer to a shared variable of an earlier kernel.
 __device__ int* left_behind;
 template <bool faulty>
 __global__ void leaves_a_pointer(int* y) {
@@ -116,7 +116,7 @@ PAIR(pointer_into_another_kernel, "out-of-bounds") {
   pointer_into_another_kernel<faulty><<<1, 1>>>(y);
 }
 
-// Found when the device is reset.
+// Reported when the device is reset.
 template <bool faulty>
 __global__ void heap_never_freed(int* y) {
   int* const p = static_cast<int*>(malloc(16));  // FAULT heap_never_freed
@@ -133,7 +133,7 @@ PAIR(heap_never_freed, "leak") {
   cudaDeviceReset();
 }
 
-// A later kernel frees what an earlier one has allocated, all of it or all but the first.
+// A later kernel frees what an earlier kernel allocated; the faulty one misses the first.
 __device__ void* kept[8];
 template <bool faulty>
 __global__ void heap_kept() {

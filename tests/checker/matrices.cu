@@ -1,5 +1,5 @@
-// Matrices that a warp holds together: ldmatrix, stmatrix, movmatrix, mma and wmma with lanes that
-// are missing, rows that are wrong, and values that are nobody's.
+// Pairs that misuse the warp-level matrix instructions ldmatrix, stmatrix, movmatrix, mma and wmma:
+// missing lanes, wrong rows, uninitialised values.
 #include "tests/checker/checker.h"
 #include "tests/checker/matrix.cuh"
 
@@ -8,7 +8,7 @@ namespace {
 using lockstep::checker::Buffer;
 using Half = unsigned short;
 
-constexpr int kRow = 8;  // halves of a row of ldmatrix
+constexpr int kRow = 8;  // halves in one row of ldmatrix
 
 // ---- ldmatrix.
 
@@ -71,7 +71,7 @@ __global__ void ldmatrix_before_the_barrier(unsigned* y) {
 }
 PAIR_ON(ldmatrix_before_the_barrier, "uninitialised, race", (1, 64), Buffer<unsigned>(64))
 
-// The lanes of its own warp have not met, either.
+// The lanes of the same warp have not synchronised either.
 template <bool faulty>
 __global__ void ldmatrix_before_the_warp_has_met(unsigned* y) {
   __shared__ __align__(16) Half tile[8 * kRow];
@@ -96,7 +96,7 @@ __global__ void ldmatrix_by_half_a_warp(unsigned* y, int lanes) {
 }
 PAIR_ON(ldmatrix_by_half_a_warp, "invalid-mask", (1, 32), Buffer<unsigned>(32), faulty ? 16 : 32)
 
-// What has been loaded is overwritten by the next tile while another warp still loads this one.
+// The next tile overwrites this tile while another warp still loads it.
 template <bool faulty>
 __global__ void ldmatrix_while_the_next_tile_comes(unsigned* y) {
   __shared__ __align__(16) Half tile[8 * kRow];
@@ -134,7 +134,7 @@ __global__ void stmatrix_past_its_array(unsigned* y) {
 }
 PAIR_ON(stmatrix_past_its_array, "out-of-bounds", (1, 32), Buffer<unsigned>(32))
 
-// The same values by two warps are legal, and reported as information.
+// Two warps store the same values: legal, and reported as information.
 template <bool faulty>
 __global__ void stmatrix_by_two_warps(unsigned* y) {
   __shared__ __align__(16) Half tile[8 * kRow];
@@ -192,7 +192,7 @@ __global__ void stmatrix_by_half_a_warp(unsigned* y, int lanes) {
 }
 PAIR_ON(stmatrix_by_half_a_warp, "invalid-mask", (1, 32), Buffer<unsigned>(32), faulty ? 16 : 32)
 
-// Two rows of a matrix in one place.
+// Two rows of a matrix are stored to one address.
 template <bool faulty>
 __global__ void stmatrix_rows_in_one_place(unsigned* y) {
   __shared__ __align__(16) Half tile[8 * kRow];
@@ -212,7 +212,7 @@ __global__ void movmatrix_by_half_a_warp(unsigned* y, int lanes) {
 }
 PAIR_ON(movmatrix_by_half_a_warp, "invalid-mask", (1, 32), Buffer<unsigned>(32), faulty ? 24 : 32)
 
-// Another lane's element is nobody's.
+// The element that movmatrix fetches from another lane is uninitialised.
 template <bool faulty>
 __global__ void movmatrix_of_what_nobody_wrote(const unsigned* x, unsigned* y) {
   unsigned r;
@@ -252,7 +252,7 @@ __global__ void mma_of_a_warp_that_is_not_whole(float* y) {
 }
 PAIR_ON(mma_of_a_warp_that_is_not_whole, "invalid-mask", (1, faulty ? 48 : 64), Buffer<float>(64))
 
-// The tile's border, lane by lane.
+// The kernel handles the tile's border by a branch per lane.
 template <bool faulty>
 __global__ void mma_in_a_branch(float* y, int n) {
   unsigned a[4], b[2];

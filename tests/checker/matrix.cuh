@@ -1,11 +1,11 @@
-// Instructions of the matrix units as PTX has them, for the pairs that misuse them.
+// Macros for the matrix instructions of PTX (ldmatrix, stmatrix, mma, wmma, wgmma).
 //
-// Macros, not functions: a finding's line is then the kernel's own.
+// Macros rather than functions, so that a finding names the kernel's own line.
 #pragma once
 
 #include "tests/checker/async.cuh"
 
-// Matrices of 8 by 8 halves; lane 8 * m + i has the address of row i of matrix m.
+// Matrices of 8 x 8 halves; lane 8 * m + i holds the address of row i of matrix m.
 #define LDMATRIX(r, row)                                              \
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" \
                : "=r"(r)                                              \
@@ -24,7 +24,7 @@
                : "memory")
 #define MOVMATRIX(d, a) \
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(d) : "r"(a))
-// 16 by 8 by 16, halves to floats.
+// m16n8k16, f16 inputs, f32 accumulator.
 #define MMA(d, a, b)                                                                           \
   asm volatile(                                                                                \
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, " \
@@ -32,7 +32,7 @@
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                         \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
-// 16 by 16 by 16: A in eight registers, the accumulator in eight floats.
+// m16n16k16: A in eight registers, the f32 accumulator in eight.
 #define WMMA_LOAD_A(r, from, stride)                                                               \
   asm volatile(                                                                                    \
       "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], " \
@@ -58,8 +58,8 @@
       "r"(stride)                                                                                  \
       : "memory")
 
-// 64 by 8 by 16, halves to floats, both factors in shared memory, without a swizzle. `adds`: to
-// what d holds.
+// wgmma m64n8k16, f16 inputs, f32 accumulator, A and B in shared memory without a swizzle. `adds`:
+// accumulates to d; otherwise overwrites d.
 #define WGMMA(d, a, b, adds)                                                                     \
   asm volatile(                                                                                  \
       "{ .reg .pred p; setp.ne.b32 p, %6, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " \
@@ -67,7 +67,7 @@
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                           \
       : "l"(a), "l"(b), "r"(static_cast<int>(adds))                                              \
       : "memory")
-// 64 by 8 by 32 with a sparse A of 64 by 16, whose metadata each lane has; the result is new.
+// m64n8k32 with a sparse A of 64 x 16 stored elements; each lane holds metadata. Overwrites d.
 #define WGMMA_SPARSE(d, a, b, metadata)                                                        \
   asm volatile(                                                                                \
       "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, %6, 0, " \
@@ -75,7 +75,7 @@
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                         \
       : "l"(a), "l"(b), "r"(metadata)                                                          \
       : "memory")
-// The same with A in registers.
+// Dense m64n8k16 with A in registers. Overwrites d.
 #define WGMMA_OF_REGISTERS(d, a, b)                                                                \
   asm volatile(                                                                                    \
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %5, %6, %7}, %8, " \
@@ -83,7 +83,7 @@
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                             \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                                         \
       : "memory")
-// 64 by 16 by 16, on what d holds.
+// m64n16k16; accumulates to d.
 #define WGMMA_OF_16(d, a, b)                                                                      \
   asm volatile(                                                                                   \
       "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, %8, " \
@@ -92,15 +92,15 @@
         "+f"(d[7])                                                                                \
       : "l"(a), "l"(b)                                                                            \
       : "memory")
-// The compiler is not to move what writes the accumulator past the fence that follows.
+// Keeps the compiler from moving writes of the accumulator past the fence that follows.
 #define WRITTEN(d) asm volatile("" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])::"memory")
 #define WGMMA_FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
 #define WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
 #define WGMMA_WAIT(left) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
-// Of core matrices of 8 rows of 16 bytes: `leading` bytes from one to the next along k, `stride`
-// from eight rows to the next eight.
+// The descriptor of core matrices of 8 rows x 16 bytes. `leading`: bytes between neighbours along
+// k; `stride`: bytes between one group of eight rows and the next.
 __device__ __forceinline__ unsigned long long descriptor_of(const void* p, unsigned leading,
                                                             unsigned stride) {
   return (shared_address(p) & 0x3ffff) >> 4 | static_cast<unsigned long long>(leading >> 4) << 16 |

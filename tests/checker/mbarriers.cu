@@ -1,5 +1,5 @@
-// mbarrier objects: used against their protocol, phases that are miscounted, arrivals and waits
-// that order nothing.
+// Pairs that misuse mbarrier objects: invalid operations, wrong phases, and arrivals and waits that
+// do not synchronise.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -18,7 +18,7 @@ __global__ void mbarrier_never_initialised(int* y) {
 }
 PAIR_ON(mbarrier_never_initialised, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
-// Whether the object is there when the second warp comes to it depends on the schedule.
+// The schedule decides whether the object is initialised when the second warp uses it.
 template <bool faulty>
 __global__ void mbarrier_initialised_meanwhile(int* y) {
   __shared__ unsigned long long bar;
@@ -68,7 +68,7 @@ __global__ void mbarrier_for_no_arrivals(int* y) {
 }
 PAIR_ON(mbarrier_for_no_arrivals, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
-// Each of eight threads arrives for two, or for three.
+// Each of eight threads arrives with count 2; in the faulty kernel, 3.
 template <bool faulty>
 __global__ void too_many_arrivals(int* y) {
   __shared__ unsigned long long bar;
@@ -109,7 +109,7 @@ __global__ void mbarrier_read_as_memory(unsigned long long* y) {
 }
 PAIR_ON(mbarrier_read_as_memory, "mbarrier-misuse", (1, 32), Buffer<unsigned long long>(1))
 
-// Shared memory is cleared once more after the object was made in it.
+// Shared memory is cleared after the object in it was initialised.
 template <bool faulty>
 __global__ void mbarrier_overwritten(int* y) {
   __shared__ unsigned long long words[4];
@@ -155,7 +155,7 @@ __global__ void mbarrier_in_global_memory(unsigned long long* words, int* y) {
 PAIR_ON_TWO(mbarrier_in_global_memory, "mbarrier-misuse", (1, 32),
             Buffer<unsigned long long>(1), Buffer<int>(32))
 
-// The wait for the other parity is over before anybody has arrived.
+// A wait for the other parity returns at once, before any arrival.
 template <bool faulty>
 __global__ void wrong_parity(int* y) {
   __shared__ int s[64];
@@ -182,8 +182,8 @@ __global__ void arrives_and_does_not_wait(int* y) {
 }
 PAIR_ON(arrives_and_does_not_wait, "race", (1, 64), Buffer<int>(64))
 
-// A ring of two slots with an object for "full" and one for "empty" each: a slot is given back
-// before it has been read.
+// A ring of two slots with a "full" and an "empty" object each. The faulty consumer releases a slot
+// before it reads the slot.
 template <bool faulty>
 __global__ void ring_given_back_early(const int* x, int* y) {
   __shared__ int slot[2][32];
@@ -212,7 +212,7 @@ __global__ void ring_given_back_early(const int* x, int* y) {
 }
 PAIR_ON_TWO(ring_given_back_early, "race", (1, 64), Buffer<int>(256, 1), Buffer<int>(32))
 
-// Invalidated while the other warp still waits.
+// One warp invalidates the object while the other still waits.
 template <bool faulty>
 __global__ void mbarrier_ended_while_awaited(int* y) {
   __shared__ unsigned long long bar;
@@ -230,7 +230,7 @@ __global__ void mbarrier_ended_while_awaited(int* y) {
 }
 PAIR_ON(mbarrier_ended_while_awaited, "mbarrier-misuse", (1, 64), Buffer<int>(64))
 
-// A loop of its own around test_wait: nothing sleeps, and nothing comes.
+// A loop around test_wait, without sleeping, for a phase that never completes.
 template <bool faulty>
 __global__ void asks_again_and_again(int* y) {
   __shared__ unsigned long long bar;
@@ -246,7 +246,7 @@ __global__ void asks_again_and_again(int* y) {
 }
 PAIR_ON(asks_again_and_again, "deadlock", (1, 32), Buffer<int>(32))
 
-// Half of the threads drop out; one then arrives for all that there were.
+// Half of the threads drop out; one thread then arrives for the original count.
 template <bool faulty>
 __global__ void arrives_for_those_who_dropped_out(int* y) {
   __shared__ unsigned long long bar;
@@ -270,7 +270,7 @@ __global__ void arrives_for_those_who_dropped_out(int* y) {
 }
 PAIR_ON(arrives_for_those_who_dropped_out, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
-// A relaxed arrival counts and orders nothing.
+// A relaxed arrival counts but does not synchronise.
 template <bool faulty>
 __global__ void arrives_relaxed(int* y) {
   __shared__ unsigned long long bar;

@@ -1,6 +1,6 @@
-// The PTX memory model's rules that no other file's subject holds: strength, scopes, release and
-// acquire patterns in all their forms, and how order is handed on. docs/reference/memory_model.md
-// lists every rule with its pair.
+// Pairs for rules of the PTX memory model that no other file here covers: strength, scopes, all
+// forms of release and acquire patterns, and causality order. docs/reference/memory_model.md lists
+// each rule with its pair.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -25,7 +25,7 @@ __device__ void store_release(int* p, int v) {
 }
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
-// 8.2.4: a vector is as many scalar accesses, each as strong as the whole.
+// 8.2.4: a vector access is a set of scalar accesses, each of the vector's strength.
 template <bool faulty>
 __global__ void vector_of_scalars(int* x, int* y) {
   if (threadIdx.x != 0) return;
@@ -47,7 +47,7 @@ __global__ void vector_of_scalars(int* x, int* y) {
 }
 PAIR_ON_TWO(vector_of_scalars, "race", (2, 32), Buffer<int>(2, 0), Buffer<int>(1))
 
-// 8.2.5: a packed access is one to each of its two values.
+// 8.2.5: a packed access is one access to each of its two values.
 template <bool faulty>
 __global__ void packed_pair(unsigned* x) {
   if (threadIdx.x != 0) return;
@@ -96,7 +96,7 @@ __global__ void mmio_is_strong(int* x, int* y) {
 }
 PAIR_ON_TWO(mmio_is_strong, "race", (2, 32), Buffer<int>(1, 0), Buffer<int>(1))
 
-// 8.4: a compare-and-swap that fails writes nothing.
+// 8.4: a failed compare-and-swap is a read, not a write.
 template <bool faulty>
 __global__ void failed_swap_is_a_read(int* x, int* y) {
   if (threadIdx.x != 0) return;
@@ -108,7 +108,7 @@ __global__ void failed_swap_is_a_read(int* x, int* y) {
 }
 PAIR_ON_TWO(failed_swap_is_a_read, "race", (2, 32), Buffer<int>(1, 0), Buffer<int>(2))
 
-// 8.5: cluster scope ends with the cluster, 8.7: and both must reach the other.
+// 8.5: cluster scope ends at the cluster. 8.7: both scopes must include the other thread.
 template <bool faulty>
 __global__ void __cluster_dims__(2) cluster_scope(int* x) {
   if (threadIdx.x != 0) return;
@@ -131,7 +131,7 @@ __global__ void one_scope_is_too_narrow(int* x) {
 }
 PAIR_ON(one_scope_is_too_narrow, "race", (3, 32), Buffer<int>(1, 0))
 
-// 8.7.1: reads do not conflict, however many there are.
+// 8.7.1: reads do not conflict with reads.
 template <bool faulty>
 __global__ void one_writer_among_readers(int* x, int* y) {
   y[blockIdx.x * blockDim.x + threadIdx.x] = *x;               // FAULT one_writer_among_readers
@@ -139,7 +139,7 @@ __global__ void one_writer_among_readers(int* x, int* y) {
 }
 PAIR_ON_TWO(one_writer_among_readers, "race", (4, 64), Buffer<int>(1, 0), Buffer<int>(4 * 64))
 
-// 8.8: a release operation and a strong write of the same place that follows it.
+// 8.8: a release operation, then a strong write to the same location.
 template <bool faulty>
 __global__ void release_then_relaxed(int* data, int* flag, int* other, int* y) {
   if (threadIdx.x != 0) return;
@@ -178,7 +178,7 @@ PAIR(written_after_the_fence, "race") {
   written_after_the_fence<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// A strong read and an acquire operation of the same place that follows it.
+// 8.8: a strong read, then an acquire operation on the same location.
 template <bool faulty>
 __global__ void relaxed_then_acquire(int* data, int* flag, int* other, int* y) {
   if (threadIdx.x != 0) return;
@@ -197,7 +197,7 @@ PAIR(relaxed_then_acquire, "race") {
   relaxed_then_acquire<faulty><<<2, 32>>>(data, flag, other, y);
 }
 
-// An acquire pattern is for what stands behind its last instruction.
+// An acquire pattern covers the operations after its last instruction.
 template <bool faulty>
 __global__ void read_before_the_fence(int* data, int* flag, int* y) {
   if (threadIdx.x != 0) return;
@@ -217,8 +217,8 @@ PAIR(read_before_the_fence, "race") {
   read_before_the_fence<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// 8.11.1: a reduction reads for nobody. (The wait is for an order that shows it under every
-// schedule.)
+// 8.11.1: a reduction is not an acquiring read. The wait makes every schedule execute the accesses
+// in the order that shows the race.
 template <bool faulty>
 __global__ void reduction_acquires_nothing(int* data, int* flag, int* turn, int* y) {
   if (threadIdx.x != 0) return;
@@ -243,7 +243,7 @@ PAIR(reduction_acquires_nothing, "race") {
   reduction_acquires_nothing<faulty><<<2, 32>>>(data, flag, turn, y);
 }
 
-// 8.9.2: atomics in between hand the release on, and need not release themselves.
+// 8.9.2: atomics in between continue the release sequence without releasing themselves.
 template <bool faulty>
 __global__ void release_through_a_chain(int* data, int* flag, int* y) {
   if (threadIdx.x != 0) return;
@@ -268,7 +268,7 @@ PAIR(release_through_a_chain, "race") {
   release_through_a_chain<faulty><<<3, 32>>>(data, flag, y);
 }
 
-// 8.9.4: kernels of a stream come one after another.
+// 8.9.4: kernels of one stream execute in order.
 template <bool faulty>
 __global__ void first_half(int* x, int* y, int part) {
   if (part != 1) x[blockIdx.x] = blockIdx.x;             // FAULT kernels_in_turn
@@ -284,8 +284,8 @@ PAIR(kernels_in_turn, "race") {
   }
 }
 
-// 8.9.5: what one thread has acquired it hands on to its block, here by a release of block scope to
-// another warp.
+// 8.9.5: causality order is transitive. A thread acquires, then releases at block scope to another
+// warp.
 template <bool faulty>
 __global__ void handed_on_in_the_block(int* data, int* flag, int* y) {
   __shared__ int passed;
@@ -329,7 +329,7 @@ PAIR(handed_on_in_the_block, "race") {
   handed_on_in_the_block<faulty><<<2, 64>>>(data, flag, y);
 }
 
-// And on to its cluster, by the cluster's barrier.
+// 8.9.5: the same chain through the cluster's barrier.
 template <bool faulty>
 __global__ void __cluster_dims__(2) handed_on_in_the_cluster(int* data, int* flag, int* y) {
   if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -355,7 +355,7 @@ PAIR(handed_on_in_the_cluster, "race") {
   handed_on_in_the_cluster<faulty><<<4, 64>>>(data, flag, y);
 }
 
-// Order by way of an mbarrier object in the block.
+// Synchronisation through an mbarrier object in the block.
 template <bool faulty>
 __global__ void handed_on_by_an_mbarrier(int* data, int* flag, int* y) {
   __shared__ __align__(8) unsigned long long object;

@@ -1,4 +1,4 @@
-// Memory of a multicast object, which multimem reaches and its owner too.
+// Pairs for multicast memory, accessed both by multimem and by ordinary instructions.
 #include <cuda.h>
 
 #include "tests/checker/async.cuh"
@@ -25,8 +25,8 @@ Call function(const char* name) {
 }
 #define DRIVER(name) function<decltype(&name)>(#name)
 
-// An object with one device's memory: `all` reaches it by multimem, `own` as ordinary memory. The
-// second half of the object has no memory.
+// A multicast object with one device's memory: `all` is its multimem address, `own` the ordinary
+// one. No memory is bound to the second half.
 struct Multicast {
   unsigned *all = nullptr, *own = nullptr;
   std::size_t piece = 0;
@@ -76,7 +76,7 @@ struct Multicast {
   CUmemGenericAllocationHandle handle_ = 0, memory_ = 0;
 };
 
-// The same word by both of its addresses.
+// The same word, accessed through both of its addresses.
 template <bool faulty>
 __global__ void multimem_add_and_store(unsigned* all, unsigned* own) {
   if (blockIdx.x == 0) {
@@ -101,7 +101,7 @@ PAIR(multimem_stores_of_two_blocks, "race") {
   multimem_stores_of_two_blocks<faulty><<<2, 1>>>(m.all);
 }
 
-// A flag that releases nothing: its waiter reads data that nothing orders.
+// A relaxed flag: its waiter reads data without synchronisation.
 template <bool faulty>
 __global__ void multimem_flag_without_release(unsigned* all, unsigned* own, unsigned* y) {
   if (blockIdx.x == 0) {

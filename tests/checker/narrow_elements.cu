@@ -1,19 +1,19 @@
-// Elements of one and two bytes, several of them in a word: neighbours are no race, one byte of two
-// threads is. In global and in shared memory.
+// Pairs with elements of one and two bytes, in global and shared memory. Writes to neighbouring
+// bytes of one word do not race; writes of two threads to one byte do.
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
-// In place, every thread its own element.
+// In place: every thread updates its own element.
 template <bool faulty>
 __global__ void halves_in_place(unsigned short* y) {
   y[threadIdx.x / (faulty ? 2 : 1)] += 1;  // FAULT halves_in_place
 }
 PAIR_ON(halves_in_place, "race", (1, 32), Buffer<unsigned short>(32, 0))
 
-// Words that lie across the edges of warps and of blocks.
+// Some words cross the edges of warps and blocks.
 template <bool faulty>
 __global__ void bytes_in_place(unsigned char* y) {
   const int i = blockIdx.x * (blockDim.x - faulty) + threadIdx.x;
@@ -39,7 +39,7 @@ __global__ void pixels_of_three_bytes(unsigned char* y) {
 }
 PAIR_ON(pixels_of_three_bytes, "race", (4, 16), Buffer<unsigned char>(3 * 64 + 1))
 
-// The neighbour's element is read before anybody writes.
+// Each thread reads its neighbour's element before any thread writes.
 template <bool faulty>
 __global__ void neighbours_swap(unsigned char* y) {
   const unsigned char other = y[threadIdx.x ^ 1];  // FAULT neighbours_swap
@@ -48,7 +48,7 @@ __global__ void neighbours_swap(unsigned char* y) {
 }
 PAIR_ON(neighbours_swap, "race", (1, 64), Buffer<unsigned char>(64, 1))
 
-// The even elements are written, the odd ones read.
+// Threads write the even elements and read the odd ones.
 template <bool faulty>
 __global__ void odd_ones_are_read(unsigned short* y, int* sum) {
   if (blockIdx.x == 0) {
@@ -59,7 +59,7 @@ __global__ void odd_ones_are_read(unsigned short* y, int* sum) {
 }
 PAIR_ON_TWO(odd_ones_are_read, "race", (2, 32), Buffer<unsigned short>(64, 0), Buffer<int>(32))
 
-// Halves by two threads, then the whole word by a third.
+// Two threads write halves of a word, then a third thread writes the whole word.
 template <bool faulty>
 __global__ void halves_then_the_word(unsigned short* y, int* x) {
   const int word = threadIdx.x / 2;
@@ -74,7 +74,7 @@ __global__ void halves_then_the_word(unsigned short* y, int* x) {
 }
 PAIR_ON_TWO(halves_then_the_word, "race", (1, 64), Buffer<unsigned short>(64, 0), Buffer<int>(32))
 
-// Bytes are packed, then read as vectors by others.
+// Threads write bytes; other threads read them as vectors.
 template <bool faulty>
 __global__ void bytes_then_vectors(unsigned char* y, uint4* x) {
   y[threadIdx.x] = threadIdx.x;  // FAULT bytes_then_vectors
@@ -84,7 +84,7 @@ __global__ void bytes_then_vectors(unsigned char* y, uint4* x) {
 }
 PAIR_ON_TWO(bytes_then_vectors, "race", (1, 256), Buffer<unsigned char>(256), Buffer<uint4>(16))
 
-// One byte that two blocks share, in a word whose other bytes are all written too.
+// Two blocks write one common byte; other bytes of that word are written too.
 template <bool faulty>
 __global__ void one_shared_byte(unsigned char* y) {
   // FAULT one_shared_byte
@@ -92,7 +92,7 @@ __global__ void one_shared_byte(unsigned char* y) {
 }
 PAIR_ON(one_shared_byte, "race", (4, 1), Buffer<unsigned char>(8))
 
-// A flag of a byte beside data of others.
+// A one-byte flag beside data of other threads.
 template <bool faulty>
 __global__ void byte_beside_an_atomic_half(unsigned short* y) {
   if (threadIdx.x != 0) return;
@@ -104,7 +104,7 @@ __global__ void byte_beside_an_atomic_half(unsigned short* y) {
 }
 PAIR_ON(byte_beside_an_atomic_half, "race", (4, 32), Buffer<unsigned short>(2, 0))
 
-// The same in shared memory of a block.
+// In shared memory of a block.
 template <bool faulty>
 __global__ void shared_bytes_in_place(unsigned char* y) {
   __shared__ unsigned char s[96];
@@ -131,7 +131,7 @@ __global__ void shared_halves_and_vectors(uint4* y) {
 }
 PAIR_ON(shared_halves_and_vectors, "race", (1, 256), Buffer<uint4>(32))
 
-// And of a cluster, where the other block has the odd bytes.
+// In distributed shared memory of a cluster: the other block writes the odd bytes.
 __device__ unsigned char* of_rank(unsigned char* shared, unsigned rank) {
   unsigned long long there;
   asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));

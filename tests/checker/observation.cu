@@ -1,13 +1,13 @@
-// Who has read what a strong write left is ordered after it, and so is whatever comes after the
-// reading: chains of atomics, flags that are taken back (PTX ISA 8.9.2, 8.9.5).
+// Pairs for observation: a thread that reads a strong write's value is ordered after that write.
+// Chains of atomics, and flags that are reset (PTX ISA 8.9.2, 8.9.5).
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
-// The last block takes the counter back by a plain store: all other blocks' atomics came before its
-// own. Any other block's may still come.
+// The last block resets the counter by a plain store: it has observed all other atomics. The faulty
+// kernel resets it from the block before the last.
 template <bool faulty>
 __global__ void last_block_resets(unsigned* count) {
   // FAULT last_block_resets
@@ -25,7 +25,7 @@ __global__ void last_block_reads(unsigned* count, unsigned* y) {
 }
 PAIR_ON_TWO(last_block_reads, "race", (8, 32), Buffer<unsigned>(1, 0), Buffer<unsigned>(8))
 
-// Another thread of the last block does it, after a barrier.
+// Another thread of the last block resets the counter, after a barrier.
 template <bool faulty>
 __global__ void last_block_hands_on(unsigned* count) {
   __shared__ bool last;
@@ -36,7 +36,7 @@ __global__ void last_block_hands_on(unsigned* count) {
 }
 PAIR_ON(last_block_hands_on, "race", (8, 64), Buffer<unsigned>(1, 0))
 
-// All counters of a histogram: each lane has one of its own to take back.
+// The counters of a histogram: each lane resets one of them.
 template <bool faulty>
 __global__ void last_block_resets_many(unsigned* bins, unsigned* count, unsigned* y) {
   __shared__ bool last;
@@ -57,7 +57,7 @@ PAIR(last_block_resets_many, "race") {
   last_block_resets_many<faulty><<<6, 64>>>(bins, count, y);
 }
 
-// A flag, taken back by who has seen it.
+// The thread that has observed a flag resets it.
 template <bool faulty>
 __global__ void flag_taken_back(int* flag) {
   if (threadIdx.x != 0) return;
@@ -73,7 +73,7 @@ __global__ void flag_taken_back(int* flag) {
 }
 PAIR_ON(flag_taken_back, "race", (2, 32), Buffer<int>(1, 0))
 
-// Seen by one thread, taken back by another after a barrier of the block.
+// One thread observes the flag; another resets it after a barrier of the block.
 template <bool faulty>
 __global__ void flag_taken_back_by_another(int* flag, int* y) {
   if (blockIdx.x == 0) {
@@ -89,7 +89,7 @@ __global__ void flag_taken_back_by_another(int* flag, int* y) {
 }
 PAIR_ON_TWO(flag_taken_back_by_another, "race", (2, 64), Buffer<int>(1, 0), Buffer<int>(1))
 
-// The flag says that the flag was set; what was written before it needs more.
+// Observing a relaxed flag orders the flag's write, not the data written before it.
 template <bool faulty>
 __global__ void observing_orders_one_place(int* data, int* flag, int* y) {
   if (threadIdx.x != 0) return;
@@ -110,7 +110,7 @@ PAIR(observing_orders_one_place, "race") {
   observing_orders_one_place<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// In shared memory.
+// A counter in shared memory.
 template <bool faulty>
 __global__ void shared_flag_taken_back(int* y) {
   __shared__ int flag, count;
@@ -131,7 +131,7 @@ __global__ void shared_flag_taken_back(int* y) {
 }
 PAIR_ON(shared_flag_taken_back, "race", (1, 64), Buffer<int>(1))
 
-// A plain reading observes nothing: it races with the write itself.
+// A plain read does not observe: it races with the write itself.
 template <bool faulty>
 __global__ void plain_reading_observes_nothing(int* flag) {
   if (threadIdx.x != 0) return;

@@ -1,5 +1,5 @@
-// The pairs of this folder that any device from sm_90 on can run, as one translation unit: two
-// thirds of what nvcc takes for one of these files is the headers that they have in common.
+// One translation unit with the pairs that run on devices of sm_90 and later. Two thirds of the
+// compile time of each file is for headers they have in common.
 #include "async_copies.cu"
 #include "bounds.cu"
 #include "clusters.cu"

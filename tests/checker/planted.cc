@@ -1,11 +1,11 @@
-// The planted mistakes as a program, for tools that watch a program from outside:
+// A program with the planted mistakes, for tools that observe a program from outside:
 //
-//   planted --list            name and kind of each, a line
-//   planted NAME faulty       the kernel with the mistake
-//   planted NAME correct      its negative control
-//   planted all correct       every negative control
+//   planted --list            prints the name and kind of each pair, one per line
+//   planted NAME faulty       runs the kernel with the mistake
+//   planted NAME correct      runs its negative control
+//   planted all correct       runs every negative control
 //
-// Its exit status says nothing about what the kernels did: 0, or 2 for wrong usage.
+// The exit status is 2 for wrong usage, otherwise 0: it does not depend on the kernels' results.
 #include <cstdio>
 #include <cstring>
 
@@ -22,7 +22,7 @@ bool add(Pair pair) {
   return true;
 }
 
-// The simulated GPU alone looks for leaks, and has strict checks.
+// Only the simulated GPU has the leak check and the strict checks.
 LookForLeaks::LookForLeaks() : before_(0) {}
 LookForLeaks::~LookForLeaks() = default;
 Strict::Strict(unsigned) : before_(0) {}

@@ -1,4 +1,4 @@
-// Fences between the generic and the asynchronous proxy that are missing or come too early.
+// Pairs with missing or early fences between the generic and the async proxy.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor_copies.cuh"
 
@@ -30,8 +30,8 @@ __global__ void bulk_store_without_a_proxy_fence(int* y) {
 }
 PAIR_ON(bulk_store_without_a_proxy_fence, "missing-proxy-fence", (1, 128), Buffer<int>(128))
 
-// The copy does not read what the stores left, it overwrites it: which of the two stays needs the
-// fence all the same.
+// The copy overwrites the result of ordinary stores without reading it. It still needs the fence:
+// otherwise either value may remain.
 template <bool faulty>
 __global__ void tensor_load_over_ordinary_stores(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -48,8 +48,8 @@ __global__ void tensor_load_over_ordinary_stores(const __grid_constant__ CUtenso
 }
 PAIR_FROM_TENSOR(tensor_load_over_ordinary_stores, "missing-proxy-fence", 128)
 
-// A pipeline: what the threads have read before the barrier they have, and what a copy brought
-// there is no store of theirs. Where they have stored as well, the fence is missing.
+// A pipeline that only reads a copied tile needs no proxy fence before the next copy. If threads
+// also store to the tile, it does.
 template <bool faulty>
 __global__ void tensor_load_over_what_was_changed(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -70,7 +70,7 @@ __global__ void tensor_load_over_what_was_changed(const __grid_constant__ CUtens
 }
 PAIR_FROM_TENSOR(tensor_load_over_what_was_changed, "missing-proxy-fence", 128)
 
-// DeepGEMM 389. With strict-proxies a fence is missing where threads have only read, too.
+// DeepGEMM 389. With strict-proxies the fence is also required after mere reads.
 template <bool faulty>
 __device__ void reads_between_loads(const CUtensorMap* map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -87,7 +87,7 @@ __device__ void reads_between_loads(const CUtensorMap* map, int* y) {
     sum += tile[threadIdx.x];
     if (!faulty) PROXY_FENCE();
     __syncthreads();
-    if (!faulty && gridDim.x == 1 && threadIdx.x == 0) {  // reads the tile in the copy's own proxy
+    if (!faulty && gridDim.x == 1 && threadIdx.x == 0) {  // reads the tile in the async proxy
       TENSOR_STORE(map, 0, 0, tile);
       BULK_COMMIT();
       BULK_WAIT_WRITTEN();
@@ -116,7 +116,7 @@ PAIR(tensor_load_over_what_a_cluster_read, "missing-proxy-fence") {
   tensor_load_over_what_a_cluster_read<faulty><<<2, 128>>>(map_of(x), y);
 }
 
-// The thread that copies knows nothing of the others' stores before the barrier.
+// A proxy fence before the barrier does not cover the other threads' stores.
 template <bool faulty>
 __global__ void proxy_fence_before_the_barrier(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -130,7 +130,7 @@ __global__ void proxy_fence_before_the_barrier(const __grid_constant__ CUtensorM
 }
 PAIR_ON_TENSOR(proxy_fence_before_the_barrier, "missing-proxy-fence", 128)
 
-// A fence after the stores and before the copy. A relaxed read of a flag does not order it.
+// A fence after the stores and before the copy. A relaxed flag does not order it.
 template <bool faulty>
 __global__ void proxy_fence_that_nothing_orders(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -151,7 +151,7 @@ __global__ void proxy_fence_that_nothing_orders(const __grid_constant__ CUtensor
 }
 PAIR_ON_TENSOR(proxy_fence_that_nothing_orders, "missing-proxy-fence", 128)
 
-// In a loop every turn's stores need their own.
+// In a loop, the stores of every turn need a fence.
 template <bool faulty>
 __global__ void proxy_fence_in_the_first_turn(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -167,7 +167,7 @@ __global__ void proxy_fence_in_the_first_turn(const __grid_constant__ CUtensorMa
 }
 PAIR_ON_TENSOR(proxy_fence_in_the_first_turn, "missing-proxy-fence", 128)
 
-// A map that the kernel itself brings into global memory.
+// The kernel itself writes a tensor map to global memory.
 template <bool faulty>
 __global__ void tensor_map_without_its_fence(const __grid_constant__ CUtensorMap map,
                                              CUtensorMap* copy, int* y) {

@@ -1,11 +1,11 @@
-// Races in shared memory, and what orders the threads of a block.
+// Pairs of races in shared memory, and the ways to synchronise threads of a block.
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
-// Hidden by lock-step: the lanes of a warp happen to run together.
+// Hidden if the lanes of a warp execute in lock-step.
 template <bool faulty>
 __global__ void hidden_by_lock_step(int* y) {
   __shared__ int s[32];
@@ -28,7 +28,7 @@ __global__ void between_warps(int* y) {
 }
 PAIR_ON(between_warps, "race", (1, 64), Buffer<int>(64))
 
-// The second barrier of a loop over tiles.
+// A loop over tiles that misses its second barrier.
 template <bool faulty>
 __global__ void tile_overwritten(const int* x, int* y) {
   __shared__ int tile[64];
@@ -43,7 +43,7 @@ __global__ void tile_overwritten(const int* x, int* y) {
 }
 PAIR_ON_TWO(tile_overwritten, "race", (1, 64), Buffer<int>(256, 1), Buffer<int>(64))
 
-// A tree reduction that stops synchronising at the last warp.
+// A tree reduction without synchronisation within the last warp.
 template <bool faulty>
 __global__ void reduction_tail(const int* x, int* y) {
   __shared__ int s[64];
@@ -97,8 +97,8 @@ PAIR_WITH_INFORMATION(same_value_in_shared, "race") {
   same_value_in_shared<faulty><<<1, 64>>>(y, 3);
 }
 
-// One warp produces, another consumes, each at a barrier of its own: legal, and not when the
-// barrier is left out.
+// A producer warp and a consumer warp meet at a named barrier: correct. Without that barrier: a
+// race.
 template <bool faulty>
 __global__ void specialised_warps(const int* x, int* y) {
   __shared__ int s[32];
@@ -132,7 +132,7 @@ __global__ void bytes_in_shared(int* y) {
 }
 PAIR_ON(bytes_in_shared, "race", (1, 64), Buffer<int>(64))
 
-// __syncwarp for halves of the warp, and a read across them.
+// __syncwarp for each half of the warp, and a read across the halves.
 template <bool faulty>
 __global__ void half_a_warp(int* y) {
   __shared__ int s[32];
@@ -142,7 +142,7 @@ __global__ void half_a_warp(int* y) {
 }
 PAIR_ON(half_a_warp, "race", (1, 32), Buffer<int>(32))
 
-// A vote brings lanes together and orders nothing.
+// A vote makes lanes converge but does not order memory.
 template <bool faulty>
 __global__ void vote_as_a_barrier(int* y) {
   __shared__ int s[32];
@@ -153,7 +153,7 @@ __global__ void vote_as_a_barrier(int* y) {
 }
 PAIR_ON(vote_as_a_barrier, "race", (1, 32), Buffer<int>(32))
 
-// A barrier of two warps does not cover the third.
+// A barrier of two warps does not cover the third warp.
 template <bool faulty>
 __global__ void barrier_of_two_of_three(int* y) {
   __shared__ int s[96];
@@ -164,7 +164,7 @@ __global__ void barrier_of_two_of_three(int* y) {
 }
 PAIR_ON(barrier_of_two_of_three, "race", (1, 96), Buffer<int>(32))
 
-// A scan by doubling: the read of one step and the write of the next.
+// A scan by doubling: the read of one step races with the write of the next.
 template <bool faulty>
 __global__ void scan_by_doubling(const int* x, int* y) {
   __shared__ int s[64];
@@ -202,7 +202,7 @@ __global__ void plain_read_of_a_sum(int* y) {
 }
 PAIR_ON(plain_read_of_a_sum, "race", (1, 64), Buffer<int>(1))
 
-// Two buffers in turn save one of the two barriers of a loop; one buffer does not.
+// With two alternating buffers a loop needs one barrier; with one buffer it needs two.
 template <bool faulty>
 __global__ void buffers_in_turn(const int* x, int* y) {
   extern __shared__ int dynamic[];
@@ -217,7 +217,7 @@ __global__ void buffers_in_turn(const int* x, int* y) {
 }
 PAIR_ON_TWO(buffers_in_turn, "race", (1, 64, 512), Buffer<int>(256, 1), Buffer<int>(64))
 
-// One word, the value of a broadcast, written again for the next round.
+// A broadcast word is overwritten for the next round.
 template <bool faulty>
 __global__ void broadcast_word(int* y) {
   __shared__ int word;
@@ -232,7 +232,7 @@ __global__ void broadcast_word(int* y) {
 }
 PAIR_ON(broadcast_word, "race", (1, 64), Buffer<int>(64))
 
-// Tiles of a warp synchronise themselves and no others.
+// Tiles of a warp synchronise only their own lanes.
 template <bool faulty>
 __global__ void tiles_of_a_warp(int* y) {
   __shared__ int s[32];
@@ -242,7 +242,7 @@ __global__ void tiles_of_a_warp(int* y) {
 }
 PAIR_ON(tiles_of_a_warp, "race", (1, 32), Buffer<int>(32))
 
-// Two barriers that do not meet.
+// Two barriers with different numbers do not synchronise with each other.
 template <bool faulty>
 __global__ void barriers_that_do_not_meet(int* y) {
   __shared__ int s[128];
@@ -256,7 +256,7 @@ __global__ void barriers_that_do_not_meet(int* y) {
 }
 PAIR_ON(barriers_that_do_not_meet, "race", (1, 128), Buffer<int>(128))
 
-// A flag in shared memory, as an atomic: the data needs a fence.
+// An atomic flag in shared memory: the data needs a fence.
 template <bool faulty>
 __global__ void shared_flag_without_fence(const int* x, int* y) {
   __shared__ int data[8], flag;
@@ -275,7 +275,7 @@ __global__ void shared_flag_without_fence(const int* x, int* y) {
 }
 PAIR_ON_TWO(shared_flag_without_fence, "race", (1, 64), Buffer<int>(2, 0), Buffer<int>(1))
 
-// Reading first, writing after: the lanes must meet in between.
+// Reads, then writes: the lanes must synchronise in between.
 template <bool faulty>
 __global__ void shifted_in_place(int* y) {
   __shared__ int s[33];

@@ -1,4 +1,4 @@
-// Kernels that overtake a copy or a fill that is under way in another stream.
+// Pairs in which a kernel may overtake a pending copy or fill of another stream.
 #include <cstdlib>
 
 #include "tests/checker/checker.h"
@@ -7,7 +7,7 @@ namespace {
 
 using lockstep::checker::Buffer;
 
-// A stream that ends with the scope.
+// A stream, destroyed at the end of the scope.
 class Stream {
  public:
   explicit Stream(unsigned flags) { cudaStreamCreateWithFlags(&stream_, flags); }
@@ -22,8 +22,8 @@ class Stream {
 
 constexpr int kCopied = 32;
 
-// The copy returns when the bytes are in a staging buffer; a stream that does not wait for the
-// default one may overtake it.
+// The copy returns when the bytes are in a staging buffer. A non-blocking stream may overtake the
+// transfer from that buffer.
 __global__ void after_copy_from_pageable_memory(const int* x, int* y) {
   // FAULT copy_from_pageable_memory
   y[threadIdx.x] = x[threadIdx.x] + 1;
@@ -38,7 +38,7 @@ PAIR(copy_from_pageable_memory, "race") {
   cudaStreamSynchronize(s);
 }
 
-// Before it begins, such a copy waits for the one before it.
+// Such a copy first waits for the previous staged copy.
 __global__ void after_second_copy_from_pageable_memory(const int* x, int* y) {
   // FAULT second_copy_from_pageable_memory
   y[threadIdx.x] = x[threadIdx.x] + 1;
@@ -54,8 +54,8 @@ PAIR(second_copy_from_pageable_memory, "race") {
   cudaStreamSynchronize(s);
 }
 
-// It waits for what its own stream had before it, and not for a copy in a stream that nothing
-// orders before it.
+// It waits for earlier work of its own stream, but not for a copy in another stream that is not
+// ordered before it.
 __global__ void after_copy_before_a_staged_one(const int* x, int* y) {
   // FAULT copy_before_a_staged_one
   y[threadIdx.x] = x[threadIdx.x] + 1;
@@ -73,7 +73,7 @@ PAIR(copy_before_a_staged_one, "race") {
   cudaDeviceSynchronize();
 }
 
-// Staged as well, and in its stream alone.
+// An asynchronous copy from pageable memory is staged too, and ordered only in its stream.
 __global__ void after_async_copy_from_pageable_memory(const int* x, int* y) {
   // FAULT async_copy_from_pageable_memory
   y[threadIdx.x] = x[threadIdx.x] + 1;
@@ -87,7 +87,7 @@ PAIR(async_copy_from_pageable_memory, "race") {
   cudaDeviceSynchronize();
 }
 
-// From pinned memory the host goes on at once.
+// A copy from pinned memory returns at once.
 __global__ void after_copy_in_another_stream(const int* x, int* y) {
   // FAULT copy_in_another_stream
   y[threadIdx.x] = x[threadIdx.x] + 1;
@@ -141,7 +141,7 @@ PAIR(fill_in_the_default_stream, "race") {
   cudaDeviceSynchronize();
 }
 
-// Giving memory back waits for the device, asking for some does not (seen on an H200:
+// Freeing memory waits for the device; allocating memory does not (seen on an H200:
 // docs/journal/silicon.md).
 __global__ void after_fill_and_an_allocation(const int* x, int* y) {
   // FAULT fill_and_an_allocation

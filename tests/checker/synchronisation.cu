@@ -1,4 +1,4 @@
-// Barriers, masks, shuffles, and kernels that cannot end or must not.
+// Pairs about barriers, masks and shuffles, and kernels that hang or trap.
 #include <cassert>
 
 #include "tests/checker/checker.h"
@@ -147,8 +147,8 @@ __global__ void recursion_without_end(int* y) {
 }
 PAIR_ON(recursion_without_end, "stack-overflow", (1, 1), Buffer<int>(1))
 
-// Lanes leave the loop one by one, and the mask still names them; they wait at the barrier after
-// it.
+// Lanes leave the loop one by one although the mask still names them; they then wait at the barrier
+// after the loop.
 template <bool faulty>
 __global__ void mask_of_a_loop(const int* trips, int* y) {
   int sum = 0;
@@ -180,7 +180,7 @@ __global__ void reduction_with_a_wrong_mask(int* y) {
 }
 PAIR_ON(reduction_with_a_wrong_mask, "invalid-mask", (1, 32), Buffer<int>(32))
 
-// Each half names the other and waits for it at another operation.
+// Each half of the warp names the other in its mask and waits at a different operation.
 template <bool faulty>
 __global__ void two_operations_of_one_warp(int* y) {
   int v;
@@ -220,7 +220,7 @@ __global__ void counting_barrier_in_a_branch(int* y) {
 }
 PAIR_ON(counting_barrier_in_a_branch, "barrier-divergence", (1, 64), Buffer<int>(64))
 
-// One warp leaves the loop, and its barrier, a turn before the other.
+// One warp leaves the loop, and skips its barrier, one turn before the other.
 template <bool faulty>
 __global__ void barrier_in_a_loop(int* y) {
   const int turns = faulty ? 2 + threadIdx.x / 32 : 3;
@@ -230,7 +230,7 @@ __global__ void barrier_in_a_loop(int* y) {
 }
 PAIR_ON(barrier_in_a_loop, "barrier-divergence", (1, 64), Buffer<int>(64))
 
-// The consumers wait for a producer that has gone past.
+// The consumers wait for a producer that skipped the barrier.
 template <bool faulty>
 __global__ void nobody_arrives(int* y) {
   if (threadIdx.x < 32) {
@@ -258,7 +258,7 @@ __global__ void lock_never_released(int* lock, int* count) {
 }
 PAIR_ON_TWO(lock_never_released, "deadlock", (4, 32), Buffer<int>(1, 0), Buffer<int>(1, 0))
 
-// The same between the lanes of one warp.
+// A hang between the lanes of one warp.
 template <bool faulty>
 __global__ void lock_taken_twice(int* lock, int* y) {
   if (threadIdx.x < 2) {
@@ -272,7 +272,7 @@ __global__ void lock_taken_twice(int* lock, int* y) {
 }
 PAIR_ON_TWO(lock_taken_twice, "deadlock", (1, 32), Buffer<int>(1, 0), Buffer<int>(32))
 
-// A barrier of the grid by hand, that counts one block too many.
+// A hand-written grid barrier that expects one block too many.
 template <bool faulty>
 __global__ void counts_one_block_too_many(volatile unsigned* arrived, int* y) {
   __syncthreads();
@@ -287,7 +287,7 @@ __global__ void counts_one_block_too_many(volatile unsigned* arrived, int* y) {
 PAIR_ON_TWO(counts_one_block_too_many, "deadlock", (4, 64), Buffer<unsigned>(1, 0),
             Buffer<int>(256))
 
-// Backs off longer and longer for a flag that nobody sets.
+// A growing back-off while waiting for a flag that no thread sets.
 template <bool faulty>
 __global__ void backs_off_for_ever(int* flag, int* y) {
   if (threadIdx.x == 0) {
@@ -303,7 +303,7 @@ __global__ void backs_off_for_ever(int* flag, int* y) {
 PAIR_ON_TWO(backs_off_for_ever, "deadlock", (1, 64), Buffer<int>(1, faulty ? 0 : 1),
             Buffer<int>(64))
 
-// Always something new to do: no deadlock, and no end.
+// An endless loop that makes progress: not a deadlock.
 template <bool faulty>
 __global__ void list_with_a_loop(const int* next, int* visits) {
   int k = 0;

@@ -1,6 +1,6 @@
-// Tensor memory as PTX has it (tcgen05), for the pairs that misuse it.
+// Macros for Tensor Memory of PTX (tcgen05), for the pairs that misuse it.
 //
-// Macros, not functions: a finding's line is then the kernel's own.
+// Macros rather than functions, so that a finding names the kernel's own line.
 #pragma once
 
 #include "tests/checker/async.cuh"
@@ -36,13 +36,13 @@
           shared_address(bar))                                                          \
       : "memory")
 
-// Of rows of eight core matrices without a swizzle: `leading` bytes from 16 bytes of a row to the
-// next 16, 128 from eight rows to the next eight.
+// The descriptor of rows of eight core matrices without a swizzle. `leading`: bytes between
+// neighbouring 16-byte parts of a row. Groups of eight rows are 128 bytes apart.
 __device__ __forceinline__ unsigned long long tensor_descriptor(const void* p, unsigned leading) {
   return (shared_address(p) >> 4 & 0x3fffu) | static_cast<unsigned long long>(leading / 16) << 16 |
          static_cast<unsigned long long>(128 / 16) << 32 | 1ull << 46;
 }
-// f16 times f16 to f32, 128 by 8 * (columns / 8).
+// The instruction descriptor of f16 x f16 to f32, 128 x (columns rounded down to 8).
 __device__ __forceinline__ unsigned product_of(unsigned columns) {
   return 1u << 4 | columns / 8 << 17 | 128u / 16 << 24;
 }
@@ -52,11 +52,11 @@ __device__ __forceinline__ unsigned product_of(unsigned columns) {
 using lockstep::checker::Buffer;
 using Half = unsigned short;
 
-// Of tensor memory; of B. Elements of A and B.
+// Columns of the allocation; columns of B. Then elements of A and B.
 constexpr unsigned kColumns = 64, kWide = 16;
 constexpr int kA = 128 * 16, kB = kWide * 16;
 
-// The block's columns, an mbarrier object and the warp's own lanes.
+// Allocates the columns, initialises an mbarrier; `own`: address of the warp's own lanes.
 #define TENSOR_BLOCK()                                        \
   __shared__ unsigned base;                                   \
   __shared__ unsigned long long bar;                          \
@@ -66,7 +66,7 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
   __syncthreads();                                            \
   [[maybe_unused]] const unsigned tm = base, own = tm + ((threadIdx.x & 96u) << 16)
 
-// Factors of ones, and their descriptors.
+// Fills both factors with ones and makes their descriptors.
 #define TENSOR_FACTORS(fence)                                               \
   __shared__ __align__(128) Half tile[kA + kB];                             \
   for (int i = threadIdx.x; i < kA + kB; i += blockDim.x) tile[i] = 0x3c00; \
@@ -77,7 +77,7 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
   [[maybe_unused]] const unsigned kind = product_of(kWide)
 #define PROXY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
-// All have finished with the columns, which the first warp frees.
+// After all warps have finished with the columns, the first warp frees them.
 #define TENSOR_END()  \
   FENCE_BEFORE();     \
   __syncthreads();    \
@@ -93,7 +93,7 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
   Buffer<unsigned> y(256);             \
   name<faulty><<<1, threads>>>(y)
 
-// A product of any kind, with an A in shared memory, or in tensor memory where the name ends in
+// A product of any kind. A is in shared memory, or in Tensor Memory if the macro's name ends in
 // _OF_TENSOR.
 #define TENSOR_MULTIPLY_AS(words, d, a, b, kind, accumulates)                                   \
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %4, 0; tcgen05.mma" words                         \
@@ -126,7 +126,7 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
 #define TENSOR_SHIFT(at) asm volatile("tcgen05.shift.cta_group::1.down [%0];" ::"r"(at) : "memory")
 
 // ---- A pair of blocks of four warps. Thread 0 of block 0 multiplies 256 rows of ones by 32
-// columns. A cluster_sync() must have come before the columns are used.
+// columns. Call cluster_sync() before the columns are used.
 
 #define PAIR_ALLOCATE(to, columns)                                                              \
   asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(       \

@@ -1,4 +1,4 @@
-// Copies through tensor maps as PTX has them, and a tensor, for the pairs that misuse them.
+// Macros for copies through tensor maps, and a tensor, used by the pairs that misuse them.
 #pragma once
 
 #include <cuda.h>
@@ -25,10 +25,10 @@ using lockstep::checker::StrictProxies;
       : "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
-constexpr int kWidth = 32, kHeight = 8;            // of the tensor, of int
+constexpr int kWidth = 32, kHeight = 8;            // of the tensor, in elements of int
 constexpr int kBoxBytes = 4 * kWidth * kHeight / 2;  // boxes are half as high
 
-// A map of kHeight rows of kWidth int at `data`, in boxes of half the height.
+// The map of a tensor of kHeight rows of kWidth int at `data`, with boxes of half the height.
 CUtensorMap map_of(int* data, int height = kHeight) {
   using Encode =
       CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
@@ -68,7 +68,7 @@ CUtensorMap map_of(int* data, int height = kHeight) {
                "r"(x), "r"(y), "r"(shared_address(from))               \
                : "memory")
 
-// A box that an mbarrier object counts, and one that is stored and waited for.
+// Loads a box that completes on an mbarrier; stores a box and waits for it.
 #define LOAD_BOX(to, map, x, y, bar) \
   EXPECT(bar, kBoxBytes);            \
   TENSOR_LOAD(to, map, x, y, bar)
@@ -77,8 +77,8 @@ CUtensorMap map_of(int* data, int height = kHeight) {
   BULK_COMMIT();                   \
   BULK_WAIT()
 
-// Host code of a pair: a block of `threads` gets the tensor, or the tensor and an element of room
-// for each thread.
+// The host code of a pair. One block of `threads` threads gets the tensor, or the tensor and one
+// output element per thread.
 #define PAIR_ON_TENSOR(name, kind, threads)   \
   PAIR(name, kind) {                          \
     Buffer<int> x(kWidth* kHeight, 1);        \

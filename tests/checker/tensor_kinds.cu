@@ -1,10 +1,10 @@
-// Tensor memory: the same mistakes with products of other kinds. Four warps; thread 0 multiplies.
+// Tensor Memory: the same mistakes with other kinds of products. Four warps; thread 0 multiplies.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor.cuh"
 
 namespace {
 
-// The accumulator is read before the commit of a product, `statement`.
+// The faulty kernel reads the accumulator before the commit of the product `statement`.
 #define READ_EARLY(name, before, statement)                    \
   template <bool faulty>                                       \
   __global__ void name(unsigned* y) {                          \
@@ -66,7 +66,7 @@ READ_EARLY(tensor_shifted_read_early,  // FAULT tensor_shifted_read_early
            STORED(32, 40, 0x3c003c00u),
            TENSOR_MULTIPLY_OF_TENSOR(".cta_group::1.kind::f16.ashift", tm, tm + 32, b, kind, false))
 
-// Scales and metadata that are stored and not waited for, and copied ones that are overwritten.
+// The faulty product reads scales or metadata from stores that are not yet complete.
 #define IN_FLIGHT(name, first, last, value, statement)                        \
   template <bool faulty>                                                      \
   __global__ void name(unsigned* y) {                                         \
@@ -98,8 +98,8 @@ IN_FLIGHT(tensor_metadata_in_flight,  // FAULT tensor_metadata_in_flight
 IN_FLIGHT(tensor_accumulator_in_flight,  // FAULT tensor_accumulator_in_flight
           0, kWide, 0u, TENSOR_MULTIPLY(tm, a, b, kind, true))
 
-// Ordinary stores to the factors, and no fence before the product. tilelang 2634: the compiler put
-// the fence before dense products, and before none that is sparse or has scales.
+// Ordinary stores to the factors, and no proxy fence before the product. tilelang 2634: the
+// compiler fenced dense products but not sparse or block-scaled ones.
 #define UNFENCED(name, before, statement)                   \
   template <bool faulty>                                    \
   __global__ void name(unsigned* y) {                       \

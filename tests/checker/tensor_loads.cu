@@ -1,5 +1,5 @@
-// Loads through tensor maps: data used too early, bytes that are miscounted, and maps, boxes and
-// addresses that are wrong.
+// Pairs that misuse loads through tensor maps: data read too early, wrong byte counts, and invalid
+// maps, boxes and addresses.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor_copies.cuh"
 
@@ -20,7 +20,7 @@ __global__ void tensor_data_before_its_phase(const __grid_constant__ CUtensorMap
 }
 PAIR_FROM_TENSOR(tensor_data_before_its_phase, "race", 128)
 
-// What lies outside of the tensor counts, too.
+// The bytes of a box outside the tensor count towards the mbarrier's transaction too.
 template <bool faulty>
 __global__ void tensor_bytes_of_what_is_inside(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -36,7 +36,7 @@ __global__ void tensor_bytes_of_what_is_inside(const __grid_constant__ CUtensorM
 }
 PAIR_FROM_TENSOR(tensor_bytes_of_what_is_inside, "deadlock", 128)
 
-// The elected lane copies, and counts the bytes if it is lane 0, as in CUTLASS: it is on every GPU.
+// The elected lane copies; lane 0 expects the bytes, as in CUTLASS. All GPUs elect lane 0.
 template <bool faulty>
 __global__ void elected_lane_is_lane_0(const int* x, int* y) {
   __shared__ __align__(16) int tile[32];
@@ -54,8 +54,8 @@ __global__ void elected_lane_is_lane_0(const int* x, int* y) {
 }
 PAIR_ON_TWO(elected_lane_is_lane_0, "deadlock", (1, 32), Buffer<int>(32, 1), Buffer<int>(32))
 
-// Dynamic shared memory lies behind the static variables, at the alignment that was asked for; a
-// tile wants 128 bytes.
+// Dynamic shared memory starts behind the static variables, at its declared alignment; the tile of
+// a tensor copy needs 128 bytes.
 template <bool faulty>
 __global__ void dynamic_tile_without_alignment(const __grid_constant__ CUtensorMap map, int* y) {
   extern __shared__ __align__(16) unsigned char tile_and_more[];
@@ -146,7 +146,7 @@ PAIR(tensor_larger_than_its_memory, "out-of-bounds") {
   tensor_larger_than_its_memory<faulty><<<1, 1>>>(map_of(x, faulty ? 2 * kHeight : kHeight), y);
 }
 
-// The innermost coordinate counts whole 16 bytes.
+// The innermost coordinate must be a multiple of 16 bytes.
 template <bool faulty>
 __global__ void tensor_coordinate_between_pieces(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -174,7 +174,7 @@ __global__ void tensor_of_another_rank(const __grid_constant__ CUtensorMap map, 
 }
 PAIR_FROM_TENSOR(tensor_of_another_rank, "invalid-instruction", 1)
 
-// The parity of the phase before: it is over already.
+// The parity of the preceding phase, which is complete: the wait returns at once.
 template <bool faulty>
 __global__ void tensor_wait_for_the_other_parity(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -189,7 +189,7 @@ __global__ void tensor_wait_for_the_other_parity(const __grid_constant__ CUtenso
 }
 PAIR_FROM_TENSOR(tensor_wait_for_the_other_parity, "race", 128)
 
-// A box comes while slower threads still read the last one.
+// A box is loaded while slower threads still read the previous box.
 template <bool faulty>
 __global__ void tensor_box_before_its_readers_are_done(const __grid_constant__ CUtensorMap map,
                                                        int* y) {
@@ -211,7 +211,7 @@ __global__ void tensor_box_before_its_readers_are_done(const __grid_constant__ C
 }
 PAIR_FROM_TENSOR(tensor_box_before_its_readers_are_done, "race", 128)
 
-// To a block that may not have a barrier yet.
+// A multicast to a block whose mbarrier may not be initialised yet.
 template <bool faulty>
 __global__ void __cluster_dims__(2)
     tensor_multicast_unasked(const __grid_constant__ CUtensorMap map, int* y) {

@@ -1,5 +1,5 @@
-// Tensor memory: products whose commits, waits and fences are missing, columns that are not the
-// block's, lanes that are not the warp's. Four warps; thread 0 multiplies.
+// Tensor Memory: missing commits, waits and fences; columns of other blocks; lanes of other warps.
+// Four warps; thread 0 multiplies.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor.cuh"
 
@@ -25,7 +25,7 @@ __global__ void tensor_read_before_the_commit(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_read_before_the_commit, "async-order")
 
-// The address that the allocation left in shared memory, before anything orders the two.
+// Reads the address that the allocation writes to shared memory, before a barrier.
 template <bool faulty>
 __global__ void tensor_address_without_a_barrier(unsigned* y) {
   __shared__ unsigned base;
@@ -106,7 +106,7 @@ __global__ void tensor_loaded_before_wait_st(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_loaded_before_wait_st, "async-order")
 
-// The accumulator begins as what all warps stored.
+// All warps store the initial accumulator.
 template <bool faulty>
 __global__ void tensor_no_fence_before_the_barrier(unsigned* y) {
   TENSOR_BLOCK();
@@ -178,7 +178,7 @@ __global__ void tensor_factors_without_a_proxy_fence(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_factors_without_a_proxy_fence, "missing-proxy-fence")
 
-// enable-input-d of the first product of a sum.
+// The first product of a sum must have enable-input-d false.
 template <bool faulty>
 __global__ void tensor_first_product_adds(unsigned* y) {
   TENSOR_BLOCK();
@@ -303,7 +303,7 @@ __global__ void tensor_freed_under_a_product(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_freed_under_a_product, "async-order")
 
-// One thread alone waits for the factors, and multiplies them: the reads are its own.
+// One thread waits for the factors and multiplies them: the reads belong to that thread.
 template <bool faulty>
 __global__ void tensor_factors_not_waited_for(unsigned* y) {
   TENSOR_BLOCK();

@@ -1,5 +1,5 @@
-// Tensor copies of sm_100: four rows that are gathered or scattered, im2col along one dimension,
-// and copies for a pair of blocks.
+// Pairs that misuse tensor copies of sm_100: gather and scatter of four rows, im2col along one
+// dimension, and copies for a pair of blocks.
 #include <cuda.h>
 
 #include "tests/checker/async.cuh"
@@ -41,7 +41,7 @@ using lockstep::checker::Buffer;
   __cluster_barrier_arrive(); \
   __cluster_barrier_wait()
 
-constexpr int kWidth = 32, kHeight = 16;  // of the tensor, of int
+constexpr int kWidth = 32, kHeight = 16;  // of the tensor, in elements of int
 constexpr int kRowBytes = 4 * kWidth, kFourRows = 4 * kRowBytes;
 
 template <class Encode>
@@ -52,7 +52,7 @@ Encode function(const char* name, unsigned version) {
   return reinterpret_cast<Encode>(f);
 }
 
-// kHeight rows of kWidth int at `data`, in boxes of `rows` rows.
+// The map of kHeight rows of kWidth int at `data`, with boxes of `rows` rows.
 CUtensorMap rows_of(int* data, unsigned rows = 1) {
   CUtensorMap map{};
   const cuuint64_t sizes[] = {kWidth, kHeight}, strides[] = {kRowBytes};
@@ -65,7 +65,7 @@ CUtensorMap rows_of(int* data, unsigned rows = 1) {
   return map;
 }
 
-// An image of 32 channels, 16 pixels and 2 images at `data`; of columns of 8 pixels.
+// The map of 2 images of 16 pixels and 32 channels at `data`; columns of 8 pixels.
 constexpr int kChannels = 32, kPixels = 8, kColumnBytes = 4 * kChannels * kPixels;
 CUtensorMap image_of(int* data, CUtensorMapIm2ColWideMode mode = CU_TENSOR_MAP_IM2COL_WIDE_MODE_W) {
   CUtensorMap map{};
@@ -83,7 +83,7 @@ CUtensorMap image_of(int* data, CUtensorMapIm2ColWideMode mode = CU_TENSOR_MAP_I
 #define MODES_KERNEL(name)  \
   template <bool faulty>    \
   __global__ void name(const __grid_constant__ CUtensorMap map, int* y)
-// A tile, an mbarrier object for one arrival, and four rows of the tensor.
+// A tile, an mbarrier that expects one arrival, and the indices of four rows of the tensor.
 #define MODES_BLOCK()                                               \
   __shared__ __align__(1024) int tile[512];                         \
   __shared__ unsigned long long bar;                                \
@@ -122,7 +122,7 @@ MODES_KERNEL(gathered_bytes_of_five_rows) {
 }
 PAIR_ON_ROWS(gathered_bytes_of_five_rows, "deadlock")
 
-// More bytes come than the phase expects, and it never ends.
+// The copies transfer more bytes than the phase expects: the phase never completes.
 MODES_KERNEL(gathered_bytes_of_one_row) {
   MODES_BLOCK();
   if (threadIdx.x == 0) {
@@ -134,7 +134,7 @@ MODES_KERNEL(gathered_bytes_of_one_row) {
 }
 PAIR_ON_ROWS(gathered_bytes_of_one_row, "deadlock")
 
-// A box of four rows is of a tile; four rows are gathered with a box of one.
+// Gathering needs a map with a box of one row; a box of four rows is for tile copies.
 MODES_KERNEL(gather_through_a_box_of_four_rows) {
   MODES_BLOCK();
   if (threadIdx.x == 0) {
@@ -150,7 +150,7 @@ PAIR(gather_through_a_box_of_four_rows, "invalid-instruction") {
   gather_through_a_box_of_four_rows<faulty><<<1, 128>>>(rows_of(x, faulty ? 4 : 1), y);
 }
 
-// Ordinary stores to the tile, and then the copy.
+// Ordinary stores to the tile, then the copy, without a proxy fence.
 MODES_KERNEL(gather_over_stores_without_a_proxy_fence) {
   MODES_BLOCK();
   tile[threadIdx.x] = 0;  // FAULT gather_over_stores_without_a_proxy_fence
@@ -166,7 +166,7 @@ MODES_KERNEL(gather_over_stores_without_a_proxy_fence) {
 }
 PAIR_ON_ROWS(gather_over_stores_without_a_proxy_fence, "missing-proxy-fence")
 
-// The next rows come while others still read the last ones.
+// The next rows are copied while other threads still read the previous rows.
 MODES_KERNEL(gather_over_rows_that_are_read) {
   MODES_BLOCK();
   for (int turn = 0; turn < 2; ++turn) {
@@ -212,7 +212,7 @@ MODES_KERNEL(scattered_rows_overwritten) {
 }
 PAIR_ON_ROWS(scattered_rows_overwritten, "race")
 
-// Two copies of one thread, which come in any order.
+// One thread issues two copies, which complete in any order.
 MODES_KERNEL(scatters_that_overlap) {
   MODES_BLOCK();
   const int more[] = {8, faulty ? 9 : 10, 12, 13};
@@ -231,7 +231,7 @@ MODES_KERNEL(scatters_that_overlap) {
 }
 PAIR_ON_ROWS(scatters_that_overlap, "race")
 
-// Two blocks scatter to a row of both.
+// Two blocks scatter to one common row.
 MODES_KERNEL(scatter_of_two_blocks_to_one_row) {
   MODES_BLOCK();
   const int mine[] = {0, 1, 2, 3 + static_cast<int>(faulty ? 0 : blockIdx.x)},
@@ -264,7 +264,7 @@ MODES_KERNEL(pixels_before_their_phase) {
 }
 PAIR(pixels_before_their_phase, "race") { ON_AN_IMAGE(pixels_before_their_phase); }
 
-// The pixels of a halo count as well.
+// The transferred bytes include the pixels of the halo.
 MODES_KERNEL(pixels_of_a_halo_not_counted) {
   MODES_BLOCK();
   if (threadIdx.x == 0) {
@@ -288,7 +288,7 @@ MODES_KERNEL(halo_of_too_many_pixels) {
 }
 PAIR(halo_of_too_many_pixels, "invalid-instruction") { ON_AN_IMAGE(halo_of_too_many_pixels); }
 
-// A map for 128 pixels at a time.
+// The faulty map is for W128: 128 pixels at a time.
 MODES_KERNEL(pixels_through_a_map_of_another_mode) {
   MODES_BLOCK();
   if (threadIdx.x == 0) {
@@ -306,7 +306,7 @@ PAIR(pixels_through_a_map_of_another_mode, "invalid-instruction") {
       y);
 }
 
-// ---- Copies for a pair of blocks: their bytes count on the first block's mbarrier object.
+// ---- Copies for a pair of blocks: they complete on the first block's mbarrier.
 
 #define PAIR_OF_COPIES(name)                                                    \
   template <bool faulty>                                                        \
@@ -335,7 +335,7 @@ PAIR_OF_COPIES(pair_copy_counted_once) {
 }
 PAIR(pair_copy_counted_once, "deadlock") { ON_TWO_BLOCKS(pair_copy_counted_once); }
 
-// The second block reads its tile, for which the first alone has waited.
+// The second block reads its tile, but only the first block has waited for it.
 PAIR_OF_COPIES(pair_copy_read_by_second) {
   PAIR_OF_BLOCKS();
   if (threadIdx.x == 0) {
@@ -356,7 +356,7 @@ PAIR(pair_copy_read_by_second, "race") {
   ON_TWO_BLOCKS(pair_copy_read_by_second);
 }
 
-// Without the group a copy counts where it goes to.
+// Without .cta_group::2 a copy completes on the mbarrier of its destination block.
 PAIR_OF_COPIES(pair_copy_without_its_group) {
   PAIR_OF_BLOCKS();
   if (threadIdx.x == 0) {

@@ -1,17 +1,17 @@
-// Tensor memory: the order of copies, shifts, loads, stores and products. Four warps; thread 0
-// issues what one thread issues.
+// Tensor Memory: the order of copies, shifts, loads, stores and products. Four warps; thread 0
+// issues all single-thread instructions.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor.cuh"
 
 namespace {
 
-// What all warps have stored in columns `first` and the seven after it, ready for thread 0.
+// All warps store to eight columns from `first` on, fenced for a product by thread 0.
 #define TENSOR_FILLED(first)                                                       \
   for (unsigned c = 0; c < 8; ++c) TENSOR_STORE(own + (first) + c, 0x3c003c00u);    \
   WAIT_STORES();                                                                   \
   FENCE_BEFORE()
 
-// The rest of a kernel: all wait for the phase, and the columns are freed.
+// The rest of a kernel: waits for the phase, then frees the columns.
 #define TENSOR_WAITED()      \
   WAIT_PHASE(&bar, 0);       \
   y[threadIdx.x] = 0;        \
@@ -138,7 +138,7 @@ __global__ void tensor_shift_of_a_store_in_flight(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_shift_of_a_store_in_flight, "async-order")
 
-// A in tensor memory.
+// The factor A is in Tensor Memory.
 template <bool faulty>
 __global__ void tensor_factor_stored_and_not_waited_for(unsigned* y) {
   TENSOR_BLOCK();
@@ -194,7 +194,7 @@ __global__ void tensor_accumulator_stored_over(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_accumulator_stored_over, "async-order")
 
-// The next tile's product begins before the last one's has been read.
+// The product of the next tile starts before the previous result has been read.
 template <bool faulty>
 __global__ void tensor_product_over_loads_in_flight(unsigned* y) {
   TENSOR_BLOCK();
@@ -277,7 +277,7 @@ __global__ void tensor_second_phase_not_waited_for(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_second_phase_not_waited_for, "async-order, deadlock")
 
-// Waiting for the phase before the first is no wait.
+// A wait for the parity of the preceding phase returns at once.
 template <bool faulty>
 __global__ void tensor_wrong_parity(unsigned* y) {
   TENSOR_BLOCK();
@@ -296,7 +296,7 @@ __global__ void tensor_wrong_parity(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_wrong_parity, "async-order, deadlock")
 
-// A commit is of what its own thread has issued.
+// A commit covers only the operations of the thread that executes it.
 template <bool faulty>
 __global__ void tensor_commit_by_another_thread(unsigned* y) {
   TENSOR_BLOCK();
@@ -318,7 +318,7 @@ __global__ void tensor_commit_by_another_thread(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_commit_by_another_thread, "async-order")
 
-// Two warps accumulate in the same columns, and nothing orders them.
+// Two warps accumulate in the same columns without synchronisation.
 template <bool faulty>
 __global__ void tensor_products_of_two_warps(unsigned* y) {
   TENSOR_BLOCK();
@@ -340,7 +340,7 @@ __global__ void tensor_products_of_two_warps(unsigned* y) {
 }
 PAIR_ON_ONE_BLOCK(tensor_products_of_two_warps, "race")
 
-// Warps 0 and 4 have the same lanes.
+// Warps 0 and 4 access the same lanes.
 template <bool faulty>
 __global__ void tensor_stores_of_two_warps(unsigned* y) {
   TENSOR_BLOCK();

@@ -1,5 +1,5 @@
-// Tensor memory of pairs of blocks (.cta_group::2): what one of them does while the other relies on
-// it.
+// Tensor Memory of pairs of blocks (.cta_group::2): one block relies on an operation of the other
+// without synchronising with it.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor.cuh"
 
@@ -19,7 +19,7 @@ namespace {
   FENCE_AFTER();                                                     \
   PAIR_END()
 
-// The block that did not issue the product reads its half before the commit has arrived.
+// The block that did not issue the product reads its half before the commit completes.
 PAIR_KERNEL(pair_reads_before_the_commit) {
   PAIR_BLOCK();
   PRODUCT_OF_THE_PAIR();  // FAULT pair_reads_before_the_commit
@@ -57,7 +57,7 @@ PAIR_KERNEL(pair_commit_to_one_block) {
 }
 PAIR_ON_A_PAIR(pair_commit_to_one_block, "deadlock")
 
-// What the other block has stored is added to.
+// The product accumulates onto values that the other block has stored.
 PAIR_KERNEL(pair_store_not_waited_for) {
   PAIR_BLOCK();
   for (unsigned c = 0; c < 2 * kWide; ++c) TENSOR_STORE(own + c, 0u);
@@ -105,7 +105,7 @@ PAIR_KERNEL(pair_store_without_a_fence_after) {
 }
 PAIR_ON_A_PAIR(pair_store_without_a_fence_after, "async-order")
 
-// One block comes after the other, but for nothing that orders memory: a relaxed atomic.
+// Executes the issuing block second, by a relaxed atomic, which does not synchronise.
 #define PAIR_COMES_AFTER()                                                   \
   __syncthreads();                                                           \
   if (threadIdx.x == 0 && second) atomicExch(y + 256, 1u);                   \
@@ -115,7 +115,7 @@ PAIR_ON_A_PAIR(pair_store_without_a_fence_after, "async-order")
   }                                                                          \
   __syncthreads()
 
-// The issuer has waited for its own block's threads alone.
+// The issuer has synchronised with the threads of its own block only.
 PAIR_KERNEL(pair_store_of_the_other_block_unordered) {
   PAIR_BLOCK();
   for (unsigned c = 0; c < 2 * kWide; ++c)
@@ -135,7 +135,7 @@ PAIR_KERNEL(pair_store_of_the_other_block_unordered) {
 }
 PAIR_ON_A_PAIR(pair_store_of_the_other_block_unordered, "race")
 
-// The next product begins before the other block has read the last one's half.
+// The next product starts before the other block has read its half of the last result.
 PAIR_KERNEL(pair_product_over_unordered_loads) {
   PAIR_BLOCK();
   PRODUCT_OF_THE_PAIR();
@@ -235,7 +235,7 @@ PAIR(pair_without_a_cluster, "invalid-instruction") {
   cudaLaunchKernelEx(&config, pair_without_a_cluster<faulty>, static_cast<unsigned*>(y));
 }
 
-// Of B each block has half; the other block's is still read.
+// Each block holds half of B. The second overwrites its half while the product reads it.
 PAIR_KERNEL(pair_factor_of_the_other_block_overwritten) {
   PAIR_BLOCK();
   if (issues) {

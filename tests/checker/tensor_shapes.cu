@@ -1,5 +1,5 @@
-// Tensor memory: descriptors, shapes, lanes and columns that an instruction does not have. Four
-// warps; thread 0 multiplies.
+// Tensor Memory: invalid descriptors, shapes, lanes and columns. Four warps; thread 0
+// multiplies.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor.cuh"
 
@@ -11,7 +11,7 @@ namespace {
   FENCE_AFTER();             \
   TENSOR_END()
 
-// A kernel that multiplies once, by `statement`, with the mistake in what comes before it.
+// A kernel with one product, `statement`; the mistake is in the code `before` it.
 #define ONE_PRODUCT(name, finding, before, statement) \
   template <bool faulty>                              \
   __global__ void name(unsigned* y) {                 \
@@ -29,7 +29,7 @@ namespace {
 #define F16(d, a, b, of) TENSOR_MULTIPLY(d, a, b, of, false)
 #define AS(words, d, a, b, of) TENSOR_MULTIPLY_AS(words, d, a, b, of, false)
 
-// The instruction descriptor: types of the result and of the factors, shapes, and flags.
+// The instruction descriptor: types of the result and of the factors, shapes, flags.
 ONE_PRODUCT(tensor_integers_of_halves, "invalid-instruction",  // FAULT tensor_integers_of_halves
             INSTRUCTION(kind ^ 3u << 4, kind), F16(tm, a, b, of))
 // FAULT tensor_factors_of_two_types
@@ -64,7 +64,7 @@ ONE_PRODUCT(tensor_stationary_with_48_columns, "invalid-instruction",
             INSTRUCTION((kind & ~(63u << 17)) | 6u << 17, (kind & ~(63u << 17)) | 8u << 17),
             AS(".ws.cta_group::1.kind::f16", tm, a, a, of))
 
-// Descriptors of shared memory.
+// Shared memory descriptors.
 ONE_PRODUCT(tensor_swizzle_of_no_kind, "invalid-instruction",  // FAULT tensor_swizzle_of_no_kind
             const unsigned long long of = faulty ? a | 7ull << 61 : a, F16(tm, of, b, kind))
 // FAULT tensor_factor_past_shared_memory
@@ -96,7 +96,7 @@ ONE_PRODUCT(tensor_shift_from_lane_16, "invalid-instruction",  // FAULT tensor_s
 ONE_PRODUCT(tensor_shift_past_the_columns, "out-of-bounds",  // FAULT tensor_shift_past_the_columns
             const unsigned at = tm + kColumns - (faulty ? 4 : 8), TENSOR_SHIFT(at))
 
-// A mask of columns of B: reserved bits, and a first column that the descriptor does not allow.
+// The column mask of B: reserved bits, and a first column that the descriptor forbids.
 #define STATIONARY const unsigned of = (kind & ~(63u << 17)) | 8u << 17
 // FAULT tensor_mask_with_reserved_bits
 ONE_PRODUCT(tensor_mask_with_reserved_bits, "invalid-instruction",
@@ -132,7 +132,7 @@ ONE_PRODUCT(tensor_metadata_of_other_lanes, "invalid-instruction",
             TENSOR_MULTIPLY_SPARSE(".cta_group::1.kind::f16", tm, a, wide,
                                    tm + 32 + (faulty ? 32u << 16 : 0), of))
 
-// Block scale: the scales of rows from column 32 on, those of columns from 40 on.
+// Block scaling: the scales of rows start at column 32, the scales of columns at 40.
 #define SCALES(rows, columns)                                           \
   for (unsigned c = 0; c < 8; ++c) {                                    \
     if ((rows) || c >= 4) TENSOR_STORE(own + 32 + c, 0x7f7f7f7fu);      \
@@ -169,7 +169,7 @@ ONE_PRODUCT(tensor_packed_factors_across, "invalid-instruction",
                                    of | 1u << 7 | 1u << 10 | (faulty ? 1u << 15 : 0), tm + 32,
                                    tm + 40))
 
-// A in tensor memory.
+// The factor A is in Tensor Memory.
 #define STORED(written)                                                            \
   for (unsigned c = 0; c < 8; ++c) {                                               \
     if ((written) || c != 7) TENSOR_STORE(own + 32 + c, 0x3c003c00u);              \

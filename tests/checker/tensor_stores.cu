@@ -1,12 +1,12 @@
-// Bulk and tensor stores and reductions: sources that are overwritten too early or have no value,
-// groups that nobody waits for, and boxes that overlap.
+// Pairs that misuse bulk and tensor stores and reductions: sources overwritten too early or
+// uninitialised, groups without a wait, and overlapping boxes.
 #include "tests/checker/checker.h"
 #include "tests/checker/tensor_copies.cuh"
 
 namespace {
 
-// A tile is computed as a whole, also of what was never loaded: a copy may leave that out, and must
-// not take it to global memory.
+// A tile is computed as a whole, including elements that were never loaded. Storing those elements
+// to global memory is the mistake.
 template <bool faulty>
 __global__ void bulk_store_of_garbage(const int* x, int* y, int n) {
   __shared__ __align__(16) int in[32], out[32];
@@ -24,7 +24,7 @@ __global__ void bulk_store_of_garbage(const int* x, int* y, int n) {
 PAIR_ON_TWO(bulk_store_of_garbage, "uninitialised", (1, 32), Buffer<int>(32, 1),
             Buffer<int>(32, 1), 20)
 
-// The tensor ends within the box: what lies past it is not stored.
+// The tensor ends within the box: elements beyond its end are not stored.
 template <bool faulty>
 __global__ void tensor_store_of_garbage(const __grid_constant__ CUtensorMap map, const int* x) {
   __shared__ __align__(128) int in[kBoxBytes / 4], out[kBoxBytes / 4];
@@ -42,8 +42,8 @@ PAIR(tensor_store_of_garbage, "uninitialised") {
   tensor_store_of_garbage<faulty><<<1, 128>>>(map_of(y, faulty ? 4 : 3), x);
 }
 
-// Every lane of a warp stores the tile, as an epilogue of CUTLASS does: the same bytes are legal,
-// and reported as information.
+// Every lane of a warp stores the tile, as an epilogue of CUTLASS does. Storing equal bytes is
+// legal, and reported as information.
 template <bool faulty>
 __global__ void tensor_store_by_every_lane(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[2][kBoxBytes / 4];
@@ -78,7 +78,7 @@ PAIR_WITH_INFORMATION(bulk_store_by_every_warp, "race") {
   bulk_store_by_every_warp<faulty><<<1, 128>>>(y);
 }
 
-// Loads may begin before the tensor, stores may not.
+// Boxes of loads may start before the tensor; boxes of stores may not.
 template <bool faulty>
 __global__ void tensor_store_before_the_tensor(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -104,7 +104,7 @@ __global__ void tensor_source_overwritten(const __grid_constant__ CUtensorMap ma
 }
 PAIR_ON_TENSOR(tensor_source_overwritten, "race", 128)
 
-// The other threads hear of the wait by no barrier.
+// The wait is not followed by a barrier for the other threads.
 template <bool faulty>
 __global__ void tensor_source_overwritten_by_another(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -122,7 +122,7 @@ __global__ void tensor_source_overwritten_by_another(const __grid_constant__ CUt
 }
 PAIR_ON_TENSOR(tensor_source_overwritten_by_another, "race", 128)
 
-// What is not committed belongs to no group, and no wait waits for it.
+// An uncommitted operation belongs to no group: wait_group does not wait for it.
 template <bool faulty>
 __global__ void tensor_store_not_committed(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -139,7 +139,7 @@ __global__ void tensor_store_not_committed(const __grid_constant__ CUtensorMap m
 }
 PAIR_ON_TENSOR(tensor_store_not_committed, "race", 128)
 
-// Groups are a thread's own.
+// Bulk groups are per thread.
 template <bool faulty>
 __global__ void tensor_store_waited_for_by_another(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -156,7 +156,7 @@ __global__ void tensor_store_waited_for_by_another(const __grid_constant__ CUten
 }
 PAIR_ON_TENSOR(tensor_store_waited_for_by_another, "race", 128)
 
-// Of two groups the first is done when one may be left.
+// wait_group 1 after two groups completes the first group only.
 template <bool faulty>
 __global__ void tensor_store_of_two_groups_the_second(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[2][kBoxBytes / 4];
@@ -177,7 +177,7 @@ __global__ void tensor_store_of_two_groups_the_second(const __grid_constant__ CU
 }
 PAIR_ON_TENSOR(tensor_store_of_two_groups_the_second, "race", 128)
 
-// Boxes that have rows in common, by one thread.
+// One thread stores boxes that have rows in common.
 template <bool faulty>
 __global__ void tensor_stores_that_overlap(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[2][kBoxBytes / 4];
@@ -194,7 +194,7 @@ __global__ void tensor_stores_that_overlap(const __grid_constant__ CUtensorMap m
 }
 PAIR_ON_TENSOR(tensor_stores_that_overlap, "race", 128)
 
-// Two reductions come in any order; a reduction and a store to the same box do not.
+// Two reductions commute; a reduction and a store to the same box do not.
 template <bool faulty>
 __global__ void tensor_store_and_reduction(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -211,7 +211,7 @@ __global__ void tensor_store_and_reduction(const __grid_constant__ CUtensorMap m
 }
 PAIR_ON_TENSOR(tensor_store_and_reduction, "race", 128)
 
-// Plain stores of two blocks to one box; reductions are atomic.
+// Two blocks store to one box without atomics; reductions are atomic.
 template <bool faulty>
 __global__ void tensor_stores_of_two_blocks(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];

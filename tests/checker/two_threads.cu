@@ -1,6 +1,6 @@
-// Races of two threads in which another access of theirs, to the same word, comes between: a strong
-// one after a weak one, a read after a write. And what acquires do not order: other places, other
-// lanes.
+// Pairs of races in which one thread accesses the word twice: a weak access and a strong one, a
+// write and a read. Each race must still be reported. Also acquires that synchronise at other
+// locations or in other lanes.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using lockstep::checker::Buffer;
 
-// Lane 0 reads what its neighbours change. It changes it itself, too.
+// Lane 0 reads a word that its neighbours change, and then changes the word itself.
 template <bool faulty>
 __global__ void weak_read_before_an_atomic_of_its_own(int* y) {
   __shared__ int s;
@@ -22,8 +22,8 @@ __global__ void weak_read_before_an_atomic_of_its_own(int* y) {
 }
 PAIR_ON(weak_read_before_an_atomic_of_its_own, "race", (1, 32), Buffer<int>(32))
 
-// The thread that adds also looks at the sum, by a volatile read. The other block's plain read
-// races with the addition.
+// The adding thread also reads the sum, by a volatile read. The other block's plain read races with
+// the addition.
 template <bool faulty>
 __global__ void __cluster_dims__(2) atomic_before_a_read_of_its_own(int* y) {
   __shared__ int s;
@@ -50,7 +50,7 @@ __global__ void __cluster_dims__(2) atomic_before_a_read_of_its_own(int* y) {
 }
 PAIR_ON(atomic_before_a_read_of_its_own, "race", (2, 32), Buffer<int>(64))
 
-// A block looks at a counter that another one adds to and then clears, by a plain store.
+// A block reads a counter; another block adds to it and then clears it by a plain store.
 template <bool faulty>
 __global__ void counter_cleared_under_a_reader(int* count, int* y) {
   if (threadIdx.x != 0) return;
@@ -67,7 +67,7 @@ __global__ void counter_cleared_under_a_reader(int* count, int* y) {
 }
 PAIR_ON_TWO(counter_cleared_under_a_reader, "race", (2, 32), Buffer<int>(1, 0), Buffer<int>(1))
 
-// Two flags: the reader looks at one of them, and the data belongs to the other.
+// Two flags: the reader acquires one; the data was released through the other.
 template <bool faulty>
 __global__ void acquire_at_another_flag(int* data, int* flags, int* y) {
   if (threadIdx.x == 32) {
@@ -111,7 +111,7 @@ PAIR(acquired_by_a_neighbour, "race") {
   acquired_by_a_neighbour<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// Every lane's atomic releases and acquires, at a place of its own: nothing orders the lanes.
+// Every lane releases by an atomic at its own location: this does not order the lanes.
 template <bool faulty>
 __global__ void atomics_of_neighbours_at_places_of_their_own(int* data, int* places, int* y) {
   data[threadIdx.x] = threadIdx.x;  // FAULT atomics_of_neighbours_at_places_of_their_own
@@ -124,9 +124,9 @@ PAIR(atomics_of_neighbours_at_places_of_their_own, "race") {
   atomics_of_neighbours_at_places_of_their_own<faulty><<<1, 32>>>(data, places, y);
 }
 
-// The message itself begins by a plain store of the thread that releases it. Who acquires it comes
-// after that store, too (PTX ISA 8.9.5). Another flag, which orders nothing, makes the reader look
-// when it is there.
+// The first store to the message is a plain store of the releasing thread. An acquire of the
+// message orders that store too (PTX ISA 8.9.5). A second, relaxed flag makes the reader read after
+// both stores.
 template <bool faulty>
 __global__ void message_that_begins_by_a_plain_store(int* message, int* there, int* y) {
   if (threadIdx.x != 0) return;

@@ -1,5 +1,5 @@
-// wgmma: multiplications of four warps whose fences, groups and waits are missing, whose operands
-// change under them, or which not all four execute.
+// Pairs that misuse wgmma: missing fences, groups and waits, operands that change too early, and
+// instructions that not all four warps execute.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 #include "tests/checker/matrix.cuh"
@@ -9,14 +9,14 @@ namespace {
 using lockstep::checker::Buffer;
 using Half = unsigned short;
 
-// A: 64 by 16, B: 8 by 16, in core matrices of 8 by 8 halves that lie one after the other: two
-// along k, then the next eight rows.
+// A: 64 x 16, B: 8 x 16, as consecutive core matrices of 8 x 8 halves: two along k, then the next
+// eight rows.
 constexpr int kA = 64 * 16, kB = 8 * 16;
 __device__ __forceinline__ unsigned long long matrix(const Half* p) {
   return descriptor_of(p, 128, 256);
 }
 
-// Both factors, seen by the multiplications of the whole block.
+// Fills both factors with ones, visible to the async proxy, and synchronises the block.
 __device__ __forceinline__ void fill(Half* a, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) a[i] = 0x3c00;
   PROXY_FENCE();
@@ -75,7 +75,7 @@ PAIR(wgmma_factor_after_the_fence, "async-order") {
   wgmma_factor_after_the_fence<faulty><<<1, 128>>>(x, y);
 }
 
-// Between two multiplications, too: the accumulator is scaled, as softmax does it.
+// Between two multiplications the accumulator is scaled, as softmax does.
 template <bool faulty>
 __global__ void wgmma_accumulator_scaled_between(float* y) {
   FACTORS();
@@ -116,7 +116,7 @@ __global__ void wgmma_one_group_may_be_left(float* y) {
 }
 PAIR_ON(wgmma_one_group_may_be_left, "async-order", (1, 128), Buffer<float>(128))
 
-// The first of two groups is done when one may be left, the second is not.
+// wait_group 1 completes the first of two groups only.
 template <bool faulty>
 __global__ void wgmma_of_two_groups_the_second(float* y) {
   FACTORS();
@@ -143,7 +143,7 @@ __global__ void wgmma_without_a_commit(float* y) {
 }
 PAIR_ON(wgmma_without_a_commit, "async-order", (1, 128), Buffer<float>(128))
 
-// A wait is a warp's own.
+// A wait covers the executing warp only.
 template <bool faulty>
 __global__ void wgmma_where_one_warp_does_not_wait(float* y) {
   FACTORS();
@@ -156,7 +156,7 @@ __global__ void wgmma_where_one_warp_does_not_wait(float* y) {
 }
 PAIR_ON(wgmma_where_one_warp_does_not_wait, "async-order", (1, 128), Buffer<float>(128))
 
-// What is kept by copying is not waited for.
+// The result is copied to shared memory before the wait.
 template <bool faulty>
 __global__ void wgmma_result_through_shared_memory(float* y) {
   FACTORS();
@@ -207,7 +207,7 @@ __global__ void wgmma_b_overwritten_by_another_warpgroup(float* y) {
 }
 PAIR_ON(wgmma_b_overwritten_by_another_warpgroup, "race", (1, 256), Buffer<float>(128))
 
-// Nobody asks for the result, and so nobody waits.
+// The result is never used, but the tile is reused without a wait.
 template <bool faulty>
 __global__ void wgmma_never_waited_for(float* y) {
   FACTORS();
@@ -238,8 +238,8 @@ __global__ void wgmma_without_a_proxy_fence(float* y) {
 }
 PAIR_ON(wgmma_without_a_proxy_fence, "missing-proxy-fence", (1, 128), Buffer<float>(128))
 
-// tilelang 2634: the compiler put the fence before dense multiplications alone. Of A two of each
-// four along k are there; B has 32 along k.
+// tilelang 2634: the compiler put the fence before dense multiplications only. A stores two of each
+// four elements along k; B has 32 along k.
 template <bool faulty>
 __global__ void wgmma_sparse_without_a_proxy_fence(float* y) {
   __shared__ __align__(128) Half tile[kA + 2 * kB];
@@ -288,7 +288,7 @@ __global__ void wgmma_past_shared_memory(float* y) {
 }
 PAIR_ON(wgmma_past_shared_memory, "out-of-bounds", (1, 128), Buffer<float>(128))
 
-// The leading dimension of a tile that lies otherwise: there is memory, but nobody's.
+// The wrong leading dimension: the instruction reads uninitialised shared memory.
 template <bool faulty>
 __global__ void wgmma_of_another_leading_dimension(float* y) {
   __shared__ __align__(128) Half tile[2 * kA];
@@ -303,7 +303,7 @@ __global__ void wgmma_of_another_leading_dimension(float* y) {
 }
 PAIR_ON(wgmma_of_another_leading_dimension, "uninitialised", (1, 128), Buffer<float>(128))
 
-// ---- A tile that a bulk copy brings.
+// ---- A tile that a bulk copy loads.
 
 template <bool faulty>
 __global__ void wgmma_before_its_tile_has_come(const Half* x, float* y) {
@@ -326,7 +326,7 @@ __global__ void wgmma_before_its_tile_has_come(const Half* x, float* y) {
 PAIR_ON_TWO(wgmma_before_its_tile_has_come, "race", (1, 128), Buffer<Half>(kA + kB, 1),
             Buffer<float>(128))
 
-// The next tile comes into the place of this one while it is still multiplied.
+// The next tile is loaded over this one while a multiplication still reads it.
 template <bool faulty>
 __global__ void wgmma_while_the_next_tile_comes(const Half* x, float* y) {
   __shared__ __align__(128) Half tile[kA + kB];
@@ -357,7 +357,7 @@ PAIR(wgmma_while_the_next_tile_comes, "race") {
   wgmma_while_the_next_tile_comes<faulty><<<1, 128>>>(x, y);
 }
 
-// ---- Who executes it.
+// ---- The warps that execute the instruction.
 
 template <bool faulty>
 __global__ void wgmma_by_three_warps(float* y) {
@@ -397,7 +397,7 @@ __global__ void wgmma_of_warps_at_two_places(float* y) {
 }
 PAIR_ON(wgmma_of_warps_at_two_places, "barrier-divergence", (1, 128), Buffer<float>(128))
 
-// One of the four never comes.
+// One of the four warps does not execute the multiplication.
 template <bool faulty>
 __global__ void wgmma_without_the_last_warp(float* y) {
   FACTORS();
@@ -409,7 +409,7 @@ __global__ void wgmma_without_the_last_warp(float* y) {
 }
 PAIR_ON(wgmma_without_the_last_warp, "barrier-divergence", (1, 128), Buffer<float>(128))
 
-// It has nothing to do, as it believes, and leaves.
+// One of the four warps exits early.
 template <bool faulty>
 __global__ void wgmma_after_a_warp_has_left(float* y, int idle) {
   FACTORS();
@@ -460,7 +460,7 @@ __global__ void wgmma_predicates_that_differ(float* y) {
 }
 PAIR_ON(wgmma_predicates_that_differ, "invalid-instruction", (1, 128), Buffer<float>(128))
 
-// A chain of one shape needs no fence between; of two shapes on the same registers it does.
+// Multiplications of one shape on the same registers need no fence in between; two shapes do.
 template <bool faulty>
 __global__ void wgmma_two_shapes_on_one_accumulator(float* y) {
   __shared__ __align__(128) Half tile[kA + kB];
@@ -484,8 +484,8 @@ __global__ void wgmma_two_shapes_on_one_accumulator(float* y) {
 }
 PAIR_ON(wgmma_two_shapes_on_one_accumulator, "async-order", (1, 128), Buffer<float>(128))
 
-// One thread of the warpgroup gives the tile back, for all four warps: the multiplication is one
-// operation of all of them.
+// One thread of the warpgroup releases the tile for all four warps. This is correct after its wait:
+// the multiplication is one operation of all four.
 template <bool faulty>
 __global__ void wgmma_tile_given_back_by_one_thread(float* y) {
   __shared__ __align__(128) Half tile[kA + kB];

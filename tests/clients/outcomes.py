@@ -6,20 +6,26 @@ LOCKSTEP_OUTCOMES names the file: "passed NAME", "skipped NAME: reason" or "fail
 LOCKSTEP_SECONDS is the time after which no further test starts; a line "cut" then says so. With
 LOCKSTEP_EVERY=N each N-th test of a file runs, from its first. Tests that fit a pattern of
 LOCKSTEP_LAST, with spaces between, run last: they leave the device with an error. LOCKSTEP_MODULE
-is the name that a file is imported by.
+is the name that a file is imported by. With LOCKSTEP_SMALL=N a tutorial of Triton's runs in small
+sizes with N configurations of each kernel (tutorials.py).
 """
 
 import fnmatch
 import importlib
 import os
+import re
 import runpy
 import sys
 import time
+
+import tutorials
 
 try:
     import pytest
 except ImportError:  # a script needs none
     pytest = None
+
+_configurations = int(os.environ.get("LOCKSTEP_SMALL", "0"))  # 0: as published
 
 _began = time.monotonic()
 
@@ -73,6 +79,8 @@ if pytest:
         # Before pytest gives the packages around the file names of its own.
         if "LOCKSTEP_MODULE" in os.environ:
             importlib.import_module(os.environ["LOCKSTEP_MODULE"].rpartition(".")[0])
+        if _configurations:
+            tutorials.few_configurations(_configurations)
 
     class NamedModule(pytest.Module):
 
@@ -87,6 +95,10 @@ if pytest:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(items):
         patterns = os.environ.get("LOCKSTEP_LAST", "").split()
+        if _configurations:
+            small = {name: re.compile(s.tests) for name, s in tutorials.SMALL.items()}
+            every = re.compile("")
+            items[:] = [i for i in items if small.get(i.path.name, every).search(i.name)]
         items[:] = sorted(
             items[::int(os.environ["LOCKSTEP_EVERY"])], key=lambda item: any(
                 fnmatch.fnmatchcase(_name(item.nodeid, item.location), p) for p in patterns))
@@ -98,27 +110,31 @@ if pytest:
             pytest.exit("the time is over", returncode=0)
 
 
-def _no_plots():
-    """Triton's benchmarks plot, with packages that a test needs no more than their times."""
-    from triton import testing
-    testing.Mark.run = lambda *arguments, **named: None
+def _run(script):
+    """Runs a script, a tutorial of Triton's without its benchmarks."""
+    tutorials.no_benchmarks()
+    if _configurations:
+        tutorials.few_configurations(_configurations)
+        tutorials.run(script, tutorials.SMALL.get(os.path.basename(script), tutorials.Small()))
+    else:
+        runpy.run_path(script, run_name="__main__")
 
 
 def main():
     script = sys.argv[1]
+    name = " ".join([os.path.basename(script), *sys.argv[2:]])
     sys.argv = sys.argv[1:]
     sys.path.insert(0, os.path.dirname(script))
     try:
-        _no_plots()
-        runpy.run_path(script, run_name="__main__")
-        _line("passed", os.path.basename(script))
+        _run(script)
+        _line("passed", name)
     except SystemExit as end:
         if end.code:
-            _line("failed", os.path.basename(script), f"SystemExit: {end.code}")
+            _line("failed", name, f"SystemExit: {end.code}")
             raise
-        _line("passed", os.path.basename(script))
+        _line("passed", name)
     except BaseException as error:
-        _line("failed", os.path.basename(script), f"{type(error).__name__}: {error}")
+        _line("failed", name, f"{type(error).__name__}: {error}")
         raise
 
 

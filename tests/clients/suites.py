@@ -2,12 +2,13 @@
 """The tests that clients bring, on the simulated GPU: passed, skipped, failed and why.
 
   tests/clients/suites.py SUITE [--source CHECKOUT] [--lockstep COMMAND] [--python PATH]
-      [--work FOLDER] [--seconds N] [--every N] [FILE...]
+      [--work FOLDER] [--seconds N] [--every N] [--small N] [FILE...]
 
 Numba and Warp bring their tests in their package. Those of CuPy, cuda.core and Triton are in their
 repositories: CHECKOUT is one of the installed package's version. Each file of tests is a process of
 its own under `lockstep exec`. After --seconds (150) it begins no further test. With --every=N it
-runs each N-th. FILE is a part of a path, and runs the files that have it.
+runs each N-th. FILE is a part of a path, and runs the files that have it. --small=N runs Triton's
+tutorials without benchmarks, with N configurations of a kernel and in small sizes (tutorials.py).
 
 known_failures.tsv says which tests are known to fail, and why. Exit status: 0; 1 where another
 test failed, or where one that is known to fail passed; 2 for wrong usage. FOLDER/SUITE.tsv gets
@@ -26,7 +27,10 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 import venv
+
+import tutorials
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAST = "leaves the device with an error: "  # so a reason begins: the test runs last in its file
@@ -93,14 +97,28 @@ def root_of(suite, options, python):
 
 
 def command(suite, file):
-    """What runs a file: pytest, or the script itself where it has no tests."""
-    if "\ndef test_" in file.read_text() or not suite.folder.endswith("tutorials"):
+    """What runs a file: pytest, or the script itself where it is not written for pytest."""
+    if "\nimport pytest" in file.read_text() or not suite.folder.endswith("tutorials"):
         # Tutorials' names do not match pytest's pattern; a file that is named is collected anyhow.
         return ["-m", "pytest", "-p", "outcomes", "-q", *suite.options, str(file)]
     return [str(HERE / "outcomes.py"), str(file)]
 
 
-def run(suite, root, file, python, last, options):
+def by_test(lines):
+    """The outcomes, each failed test once: pytest reports its subtests, and then that it passed."""
+    failed, kept = set(), []
+    for line in lines:
+        outcome, _, rest = line.partition(" ")
+        name = rest.partition(": ")[0]
+        if outcome == "failed" and name not in failed:
+            failed.add(name)
+            kept.append(line)
+        elif outcome != "failed":
+            kept.append(line)
+    return [line for line in kept if line.partition(" ")[0] != "passed" or line[7:] not in failed]
+
+
+def run(suite, root, file, python, last, options, arguments, device):
     """Runs one file: its outcomes' lines and the findings of its report."""
     outcomes, report = options.work / "outcomes.txt", options.work / "report.json"
     for old in (outcomes, report):
@@ -112,14 +130,19 @@ def run(suite, root, file, python, last, options):
                        LOCKSTEP_EVERY=str(options.every), LOCKSTEP_LAST=" ".join(last),
                        PYTHONPATH=":".join(paths),
                        PATH=f"{pathlib.Path(python).parent}:{os.environ['PATH']}")
+    if options.small:
+        environment["LOCKSTEP_SMALL"] = str(options.small)
+    if device:
+        environment["LOCKSTEP_DEVICE"] = device
     if suite.module:
         environment["LOCKSTEP_MODULE"] = ".".join(
             [suite.module, *file.relative_to(root).with_suffix("").parts])
     with open(options.work / f"{file.stem}.log", "w") as log:
         child = subprocess.Popen(
             [options.lockstep, "exec", f"--devices={suite.devices}", f"--report={report}", "--",
-             python, *command(suite, file)], env=environment, cwd=options.work, stdout=log,
-            stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True)
+             python, *command(suite, file), *arguments], env=environment, cwd=options.work,
+            stdout=log, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+            start_new_session=True)
         try:
             child.wait(timeout=2 * options.seconds)
         except subprocess.TimeoutExpired:
@@ -129,7 +152,7 @@ def run(suite, root, file, python, last, options):
         except ProcessLookupError:
             pass
         ended = child.wait()
-    lines = outcomes.read_text().splitlines() if outcomes.exists() else []
+    lines = by_test(outcomes.read_text().splitlines() if outcomes.exists() else [])
     if ended < 0:
         lines.append(f"cut {file.name}: killed after {2 * options.seconds} s")
     elif not lines:
@@ -155,6 +178,8 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("lockstep-clients"))
     parser.add_argument("--seconds", type=float, default=150)
     parser.add_argument("--every", type=int, default=1, help="each N-th test of a file alone")
+    parser.add_argument("--small", type=int, default=0, metavar="N",
+                        help="of triton: in small sizes, N configurations of a kernel")
     options = parser.parse_intermixed_args()
     suite = SUITES[options.suite]
     if not suite.module and not options.source:
@@ -169,13 +194,20 @@ def main():
     if not files:
         parser.error(f"there is no file of tests below {root}")
 
+    runs = []
+    for file in files:
+        small = (tutorials.SMALL.get(file.name) if options.small else None) or tutorials.Small()
+        runs += [(file, small, arguments) for arguments in small.arguments]
     known = known_failures(options.suite)
     last = [pattern for pattern, reason in known.items() if reason.startswith(LAST)]
     total, reasons, kinds = collections.Counter(), collections.Counter(), collections.Counter()
     surprises = []
     with open(options.work / f"{options.suite}.tsv", "a") as table:
-        for file in files:
-            lines, findings = run(suite, root, file, python, last, options)
+        for file, small, arguments in runs:
+            began = time.monotonic()
+            lines, findings = run(suite, root, file, python, last, options, arguments,
+                                  small.device)
+            seconds = time.monotonic() - began
             count = collections.Counter(line.split(" ", 1)[0] for line in lines)
             total.update(count)
             for line in lines:
@@ -195,9 +227,10 @@ def main():
                 table.write(f"{file.name}\t{severity} {finding['kind']}\t"
                             f"{' | '.join(finding['text'].splitlines())}\n")
             table.flush()
-            print(f"{file.relative_to(root)}: {count['passed']} passed, {count['skipped']} skipped,"
+            name = " ".join([str(file.relative_to(root)), *arguments])
+            print(f"{name}: {count['passed']} passed, {count['skipped']} skipped,"
                   f" {count['failed']} failed{', cut' if count['cut'] else ''};"
-                  f" {len(findings)} findings", flush=True)
+                  f" {len(findings)} findings, {seconds:.0f} s", flush=True)
     print(f"{options.suite}, {len(files)} files, {total['cut']} cut: {total['passed']} passed, "
           f"{total['skipped']} skipped, {total['failed']} failed")
     for reason, times in reasons.most_common():

@@ -1,5 +1,5 @@
-// What is not applicable on each device is what docs/reference/capabilities.md says, no more and no
-// less.
+// Runs conform on each simulated device. The properties reported as not applicable must be exactly
+// those of docs/reference/capabilities.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Properties = std::set<std::string>;
 
-// "| a | b |" -> {"a", "b"}.
+// Splits a row of a table: "| a | b |" -> {"a", "b"}.
 std::vector<std::string> cells(const std::string& line) {
   std::vector<std::string> out;
   std::istringstream in(line.substr(1));
@@ -37,7 +37,7 @@ struct Table {
   std::map<std::string, Properties> not_applicable;  // by device
 };
 
-// The table of properties: a column for each device, in each cell "yes" or "no".
+// Reads the table of properties: one column for each device, with "yes" or "no" in each cell.
 Table read_table(const std::string& page) {
   Table table;
   std::vector<std::string> header;
@@ -64,7 +64,7 @@ Table read_table(const std::string& page) {
   return table;
 }
 
-// The number of suites of a run that names none, as `list` prints them: those that time nothing.
+// The number of suites of a run without names: those that `list` prints and that time nothing.
 std::size_t families() {
   const Ended listed = run("harness/conform/conform", {"list", "--names"});
   EXPECT_EQ(listed.status, 0) << listed.output;
@@ -76,9 +76,9 @@ std::size_t families() {
   return count;
 }
 
-// Properties with cases that take a tenth of a second or more each. Their families' own tests run
-// them on a device that has what they need; here they run where the table says that they do not
-// apply.
+// Properties with slow cases: a tenth of a second or more. The families' own tests run them on a
+// device that has what they need. This test runs them only on devices on which the table says that
+// they do not apply.
 const std::vector<std::string> kDear = {
     "TensorCopy.HoldsOnASecondDevice",
     "TensorMatmulByMma.CoversMoreTilesThanBlocks",
@@ -99,7 +99,7 @@ const std::vector<std::string> kDear = {
     "TensorMatmulScaled.HoldsOnASecondDevice",
 };
 
-// Those that a device on which the properties of `not_applicable` do not apply leaves out.
+// The slow properties to leave out on a device: those that apply there.
 Properties left_out(const Properties& not_applicable) {
   Properties dear;
   for (const std::string& property : kDear) {
@@ -122,7 +122,7 @@ TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
         run("harness/conform/conform",
             {"--device=" + device, "--cases=1", "--jobs=2", "-k", chosen, "--out=" + out},
             {{"LOCKSTEP_HOST_THREADS", "1"}}, 250);
-    // A family that is not written yet is red, which its own test says.
+    // The suite of an unfinished family fails: its own test reports that.
     ASSERT_TRUE(ended.status == 0 || ended.status == 1) << device << "\n" << ended.output;
     const auto passport = nlohmann::json::parse(text_of(out + "/passport.json"), nullptr, false);
     ASSERT_TRUE(passport.is_object()) << ended.output;
@@ -146,7 +146,8 @@ TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
     fmt::print("{}: {} of {} properties not applicable: {}\n", device, actual.size(), all.size(),
                fmt::join(actual, ", "));
   }
-  // The families' own tests run on one device. What holds there must hold on the others.
+  // The families' own tests run on sm_90. A property that holds there must hold on the other
+  // devices.
   ASSERT_TRUE(red.contains("sm_90"));
   for (const auto& [device, properties] : red) {
     EXPECT_TRUE(std::ranges::includes(red["sm_90"], properties))

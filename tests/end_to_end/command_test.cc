@@ -1,5 +1,4 @@
-// The command `lockstep`: its help, what it says of mistakes, its completions, and how it finds its
-// tools.
+// The command `lockstep`: help, errors of usage, completions, and the search for its tools.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,7 +56,7 @@ TEST(Command, HasHelpAtEveryLevel) {
       EXPECT_EQ(help.status, 0) << help.output;
       EXPECT_THAT(help.output,
                   AllOf(HasSubstr("Usage: ./lockstep " + command), HasSubstr("-h,--help")));
-      // A terminal of 110 columns shows a line as one.
+      // Every line must fit a terminal of 110 columns.
       std::istringstream in(help.output);
       for (std::string line; std::getline(in, line);) EXPECT_LE(line.size(), 160u) << line;
     }
@@ -112,7 +111,7 @@ TEST(Command, SaysWhatIsWrongAndWhatWasMeant) {
   EXPECT_EQ(lockstep({}).status, 2);
 }
 
-// A tool that prints its arguments.
+// Writes a script to `path` that prints its arguments, in place of a tool.
 void stand_in(const fs::path& path) {
   fs::create_directories(path.parent_path());
   std::ofstream(path)
@@ -151,8 +150,8 @@ TEST(Command, FindsItsToolsBesideItselfOrWhereAVariableNamesThem) {
   EXPECT_THAT(absent.output, AllOf(HasSubstr("has no passport_tool"), HasSubstr("'diff' needs")));
 }
 
-// counters, coverage and mutate without a program, in a made-up checkout whose tools print their
-// arguments: which options go to the run of the suites, and which to the tool.
+// counters, coverage and mutate without a program, in a fake checkout whose tools print their
+// arguments. Checks which options are passed to the run of the suites and which to the tool.
 TEST(Command, HandsTheSuitesToTheSimulatedGpu) {
   const fs::path checkout = fresh_file("checkout");
   fs::create_directories(checkout / "bazel-bin/tests");
@@ -204,7 +203,7 @@ TEST(Command, HandsTheSuitesToTheSimulatedGpu) {
   EXPECT_THAT(broken.output, Not(HasSubstr("b_test")));
 }
 
-// What bash offers for these words, the last of which is being typed.
+// The completions that bash offers for these words; the last word is incomplete.
 std::string completed(const std::string& words, int number) {
   const std::string script = fmt::format(
       "source <('{}' completion bash); COMP_WORDS=({}); COMP_CWORD={}; _lockstep; echo "

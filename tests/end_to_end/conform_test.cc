@@ -1,4 +1,4 @@
-// conform, on suites that hold, that fail, that die and that hang: exit status, table, passport,
+// Runs conform on suites that pass, fail, crash and hang; checks exit status, table, passport and
 // JUnit.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -27,10 +27,10 @@ using ::testing::SizeIs;
 struct Conformed {
   int status = -1;
   std::string output, junit, out;
-  nlohmann::json passport;  // null when there is none
+  nlohmann::json passport;  // null if there is none
 };
 
-// `programs` of this folder are the suites, under their own names.
+// Runs conform with `programs` of this folder as suites, under their own names.
 Conformed conform(const std::vector<std::string>& programs, std::vector<std::string> arguments = {},
                   Environment environment = {}) {
   Conformed c;
@@ -243,7 +243,7 @@ TEST(Conform, RefusesWhatItDoesNotUnderstandAndLeavesNoPassport) {
     EXPECT_EQ(c.status, 2) << argument << "\n" << c.output;
     EXPECT_FALSE(fs::exists(c.out + "/passport.json")) << argument;
   }
-  // What does not go together.
+  // Options that exclude each other.
   for (const std::vector<std::string>& two : {std::vector<std::string>{"--seed=7", "--repeat=2"},
                                               {"--seed=7", "--random-seed=3"},
                                               {"--cases=7", "--quick"},

@@ -27,7 +27,7 @@ struct DoubleCase {
   }
 };
 
-// y = 2 x is exact in binary floating point, so equality of bits is demanded.
+// y = 2 x is exact in binary floating point: the bits must be equal.
 inline void check(Launcher launch, const DoubleCase& c) {
   const auto x = make_values<float>(c.values, static_cast<std::size_t>(c.n));
   const Layout layout{c.misalignment, c.poison};

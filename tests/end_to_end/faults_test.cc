@@ -1,6 +1,5 @@
-// What the simulated GPU says of a planted fault to a program that knows nothing of the harness:
-// the finding with kernel, block, thread, allocation and source line, and an exit status that shows
-// it.
+// Planted faults in a program without the harness. The simulated GPU must print the finding with
+// kernel, block, thread, allocation and source line, and change the exit status.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The ray tracer's suite on a copy of the goldens with mistakes: each must turn it red, and leave
-// its picture.
+// Runs the ray tracer's suite on a copy of the goldens with mistakes. Each mistake must make the
+// suite fail, with a picture of the difference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ struct Suite {
   std::vector<std::string> pictures;  // among its outputs, those that show a difference
 };
 
-// Whether the last of the three panels of `scene`'s picture, the difference, shows anything
-// (golden::side_by_side).
+// Whether the last of the three panels of `scene`'s picture, the difference, has a pixel that is
+// not black (golden::side_by_side).
 bool shows_a_difference(const golden::Image& panels, const golden::Image& scene) {
   const int scale = panels.height / scene.height;
   for (int y = 0; y < panels.height; ++y) {
@@ -41,10 +41,9 @@ bool shows_a_difference(const golden::Image& panels, const golden::Image& scene)
   return false;
 }
 
-// Runs the suite's test of the goldens on a tree of its own, after `tamper` had its folder of
-// goldens.
+// Calls `tamper` on a copy of the goldens and runs the suite's golden test on that tree.
 Suite draw_after(const std::function<void(const fs::path& goldens)>& tamper) {
-  // The program looks for its files beside itself first, so that it must be a copy as well.
+  // The program first looks for files beside itself: it must be a copy as well.
   const fs::path root = fresh_file("runfiles"), tree = root / "lockstep";
   const fs::path original = fs::path(runfile("tests/ray_tracer_test")).parent_path().parent_path();
   fs::create_directories(tree / "tests");
@@ -82,7 +81,7 @@ Suite draw_after(const std::function<void(const fs::path& goldens)>& tamper) {
   return suite;
 }
 
-// One step of green of one pixel.
+// Changes the green channel of one pixel by 1.
 void change_a_channel(const fs::path& file) {
   golden::Image image = golden::read_png(file);
   image.rgba[4 * (image.rgba.size() / 8) + 1] ^= 1;
@@ -95,7 +94,7 @@ TEST(Goldens, AsTheyAreTheSuiteIsGreenAndNoPictureShowsADifference) {
   EXPECT_THAT(suite.pictures, IsEmpty());
 }
 
-// Each scene's golden with a mistake of its own, so that one run shows that none hides another.
+// Each scene's golden has its own mistake: one run shows that no mistake hides another.
 TEST(Goldens, EachMistakeIsRedAndLeavesItsPicture) {
   const Suite suite = draw_after([](const fs::path& goldens) {
     fs::remove(goldens / "random_field_odd.png");

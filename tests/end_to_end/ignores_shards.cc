@@ -1,6 +1,6 @@
-// A test program with GoogleTest's usual main(). GoogleTest 1.12 does not know
-// TEST_SHARD_STATUS_FILE, so under Bazel 4 this program never shows that it knows about shards: the
-// shape that the harness's own main() must not have.
+// A test program with GoogleTest's own main(). GoogleTest 1.12 does not support
+// TEST_SHARD_STATUS_FILE, so under Bazel 4 this program never shows that it supports sharding. The
+// harness's own main() must differ from it in this.
 #include <gtest/gtest.h>
 
 TEST(IgnoresShards, Passes) {}

@@ -1,5 +1,5 @@
-// A suite whose process, or whose device, does not reach its end; LEAVES says how. On silicon too:
-// conform takes any list of suites by --manifest.
+// A suite whose process or device ends early, in the way that LEAVES names. conform runs it on
+// silicon too, by --manifest.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

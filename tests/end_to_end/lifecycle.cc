@@ -1,6 +1,6 @@
-// Tests that leave their process in every way that must not look like success, and one that does
-// not.
-// //tests:end_to_end_test runs them one by one.
+// Tests that end their process in every way that must not count as
+// success, and one that does not. //tests:end_to_end_test runs them one by
+// one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,8 +25,8 @@ TEST(Lifecycle, Crashes) { raise(SIGSEGV); }
 TEST(Lifecycle, Hangs) { pause(); }
 TEST(Disabled, DISABLED_NeverRuns) {}
 
-// What a property records without a device: capabilities that are lacking, and memory that does not
-// suffice.
+// A property's records without a device: missing capabilities and too little
+// memory.
 TEST(Recorded, IsNotApplicable) {
   lockstep::current_record().verdict = lockstep::Verdict::kNotApplicable;
   lockstep::current_record().reason = "needs thread-block clusters; the device has none";

@@ -1,5 +1,5 @@
-// A CUDA program without the harness. Its argument names a fault; it reports what the API answered
-// and, whatever that was, returns 0: the simulated GPU has to turn its exit status red by itself.
+// A CUDA program without the harness. Its argument names a fault. It prints the API's error and
+// returns 0 in any case: the simulated GPU must change the exit status.
 #include <cuda_runtime.h>
 
 #include <cstdio>

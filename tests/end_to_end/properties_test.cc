@@ -1,5 +1,5 @@
-// Properties that must fail: each for the reason planted, shrunk to the smallest case there is,
-// with a replay line that, given to a shell, fails again on that very case.
+// Properties that must fail, each for its planted reason and shrunk to the smallest case. Their
+// replay line, run by a shell, must fail on that same case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-// As kernel_test starts a program.
+// The environment in which kernel_test starts a program.
 const Environment kSimulated = {{"LOCKSTEP_GPU", "simulated"}, {"LOCKSTEP_EXPECT_KERNELS", "1"}};
 
 Ended run_property(const std::string& property, std::vector<std::string> more = {}) {
@@ -27,7 +27,7 @@ Ended run_property(const std::string& property, std::vector<std::string> more = 
   return run("properties", arguments, kSimulated);
 }
 
-// The value of a field in the text of a case: "33" for n in "n=33 threads=1024".
+// The value of a field in a case's text: "33" for n in "n=33 threads=1024".
 std::string field(const std::string& text, const std::string& name) {
   const auto at = (" " + text).find(" " + name + "=");
   if (at == std::string::npos) return "";
@@ -93,7 +93,7 @@ TEST(Properties, AFindingInsideAPropertyNamesBufferAndLine) {
   EXPECT_THAT(r.output, HasSubstr("'y'")) << "buffers go by the names that the property gave them";
 }
 
-// The line that a user would copy: the one after "replay:".
+// The line after "replay:" of the output, which a user would copy.
 std::string printed_replay_line(const std::string& output) {
   const std::string mark = "    replay: ";
   const auto at = output.rfind(mark);
@@ -107,7 +107,7 @@ TEST(Properties, ThePrintedReplayLineFailsAgainOnTheSameCase) {
   const std::string line = printed_replay_line(first.output);
   ASSERT_THAT(line, HasSubstr("--case=Wrong.UnwrittenBeyondAWarp: n=33 ")) << first.output;
 
-  // Pasted into a shell as it stands, in a shard and under a filter that would not select it.
+  // Runs the line in a shell unchanged, within a shard and a filter that would not select the test.
   Command c;
   c.argv = {"/bin/sh", "-c", line};
   c.unset = {"TEST_*", "TESTBRIDGE_*", "GTEST_*", "LOCKSTEP_*", "XML_OUTPUT_FILE"};

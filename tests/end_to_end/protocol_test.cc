@@ -1,5 +1,5 @@
-// A test program's exit status and output, for every way in which a run can prove less than it
-// seems to. None of these needs a device.
+// Exit status and output of a test program in every case in which a run proves less than it seems
+// to. No test needs a device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,7 +137,7 @@ TEST(Protocol, ShardsDivideTheTestsAmongThem) {
   EXPECT_EQ(planned, 2u);
 }
 
-// Bazel takes the file's presence as proof that a program knows about shards.
+// Bazel takes the file as the proof that a program supports sharding.
 bool touches_status_file(const std::string& program) {
   const std::string status = fresh_file("shard_status");
   run(program, {},

@@ -1,5 +1,5 @@
-// The families give the same outputs, bit for bit, whether the registers of their kernels share
-// places or each has its own.
+// The outputs of the families must not change, bit for bit, if the registers of their kernels share
+// storage or not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,10 +13,9 @@ namespace {
 
 Passport passport_of(const std::string& registers) {
   const std::string out = fresh_file(registers);
-  // Without the laws whose cases are a fixed list, however few are asked for. Without those of what
-  // a launch leaves behind, and of a second device, which launch the same kernels again. More cases
-  // of the others go through more of the kernels' code (measured by its branches) in two thirds of
-  // the time.
+  // Leaves out laws with a fixed list of cases, laws about the state after a launch, and laws about
+  // a second device: the last two launch the same kernels again. More cases of the other laws cover
+  // more of the kernels' branches in two thirds of the time.
   const std::string chosen =
       std::string(kAllButTheFar) +
       ",CoversMoreTiles,CoversTilesPast,CanBeMeasured,KeepsNoState,Deterministic,RefusesBad,"
@@ -25,7 +24,7 @@ Passport passport_of(const std::string& registers) {
       run("harness/conform/conform", {"--cases=7", "--jobs=2", "-k", chosen, "--out=" + out},
           {{"LOCKSTEP_REGISTERS", registers}, {"LOCKSTEP_HOST_THREADS", "1"}}, 250);
   EXPECT_TRUE(ended.status == 0 || ended.status == 1)
-      << ended.output;  // whether a family is right is for its own test to say
+      << ended.output;  // whether a family passes is tested elsewhere
   Passport passport;
   std::string error;
   EXPECT_TRUE(read_passport(out + "/passport.json", passport, error)) << error;

@@ -41,8 +41,8 @@ Ended run(const std::string& program, std::vector<std::string> arguments, Enviro
   c.unset = {"TEST_*",     "TESTBRIDGE_*",    "GTEST_*",
              "LOCKSTEP_*", "XML_OUTPUT_FILE", "BUILD_WORKSPACE_DIRECTORY"};
   c.set = std::move(environment);
-  // The ledger goes where undeclared outputs go, so that programs without the harness's main() need
-  // no flag for it.
+  // Writes the ledger to the folder of undeclared outputs: programs without the harness's main()
+  // need no flag for it.
   const std::string outputs = fresh_file("outputs");
   if (!c.set.contains("TEST_UNDECLARED_OUTPUTS_DIR"))
     c.set["TEST_UNDECLARED_OUTPUTS_DIR"] = outputs;

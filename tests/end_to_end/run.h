@@ -1,5 +1,4 @@
-// Running one of this folder's programs and looking at what a user or a test runner would see of
-// it.
+// Runs a program of this folder and returns what a user or a test runner sees of it.
 #pragma once
 
 #include <map>
@@ -11,31 +10,31 @@
 namespace lockstep::end_to_end {
 
 struct Ended {
-  int status = -1;  // exit status; 128 + signal when one ended it; -1 when it could not be started
+  int status = -1;        // exit status; 128 + signal after a signal; -1 if it did not start
   std::string output;     // stdout and stderr
-  LedgerFile ledger;      // as it was left
-  std::string no_ledger;  // a sentence, when there is none
+  LedgerFile ledger;      // the ledger after the run
+  std::string no_ledger;  // why there is no ledger; empty if there is one
 };
 
 using Environment = std::map<std::string, std::string>;
 
-// `program` is its name in this folder, a path from the workspace's root with a slash in it, or an
-// absolute path. Only `environment` is set: of the variables of Bazel, GoogleTest and Lockstep the
-// child sees none of ours.
+// Runs `program`: a name in this folder, a path from the workspace's root with a slash, or an
+// absolute path. The child gets `environment`, without the variables of Bazel, GoogleTest and
+// Lockstep of this process.
 Ended run(const std::string& program, std::vector<std::string> arguments = {},
           Environment environment = {}, double time_limit_seconds = 60);
 
-// A pattern for -k: all properties but those with a case that takes a second or nearly so, at the
-// limits of a grid or of many images. For runs that are not about their results. These properties
-// ask the device for nothing.
+// A pattern for -k, for runs whose results do not matter. It leaves out the properties with cases
+// of about a second or more, at the limits of a grid or of many images. These properties need no
+// device capability.
 inline constexpr char kAllButTheFar[] =
     "!RowsBeyondTheGrid,EndsOfLargeImages,DrawsTheGoldens,ByWmma.CoversMoreTiles,FillsSharedMemory,"
     "BlocksBeyond16Bits,ByWmma.CoversTilesPast";
 
-// A file of the test's own, which does not exist yet.
+// The path of a new file for the current test; it does not exist yet.
 std::string fresh_file(const std::string& name);
 
-// All of a file; empty where it is not there.
+// The contents of a file; empty if it does not exist.
 std::string text_of(const std::string& path);
 
 }  // namespace lockstep::end_to_end

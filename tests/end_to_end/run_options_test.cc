@@ -1,5 +1,5 @@
-// The options of `run` and `list`, and the end of a run that is interrupted, doubled, or out of
-// disk space.
+// The options of `run` and `list`, and runs that are interrupted, started twice, or out of disk
+// space.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ Ended conform(const std::string& suites, const std::string& out, std::vector<std
   return run(program(), arguments, environment, 120);
 }
 
-// A shell script with the program as "$0" and `arguments` as "$@".
+// Runs a shell script with the program as "$0" and `arguments` as "$@".
 Ended shell(const std::string& script, std::vector<std::string> arguments,
             const Environment& environment = {}) {
   arguments.insert(arguments.begin(), {"-c", script, program()});
@@ -88,7 +88,7 @@ TEST(RunOptions, ChooseAPropertyByAPattern) {
       ContainsRegex("-k nothing_of_that takes none of [0-9]+ properties; `list` shows them"));
 }
 
-// A list that a full disk cuts off would be one of fewer properties, and the run of them green.
+// A list cut off by a full disk would hide properties, and the run would pass without them.
 TEST(RunOptions, ChooseFromWholeLists) {
   const std::string suites = manifest({"right"}), out = fresh_file("out");
   const Ended ended =
@@ -105,7 +105,7 @@ TEST(RunOptions, ChooseFromWholeLists) {
   EXPECT_EQ(shell("\"$0\" list --manifest " + suites + " > /dev/null", {}).status, 0);
 }
 
-// What is printed is a part of what a run leaves.
+// A run whose table cannot be printed must fail.
 TEST(RunOptions, FailWhereTheTableCannotBePrinted) {
   const std::string suites = manifest({"right"});
   const auto to = [&](const std::string& file) {
@@ -144,7 +144,7 @@ TEST(RunOptions, StopAtTheFirstFailureAndRunWhatFailedLast) {
   EXPECT_EQ(first["counts"]["fail"], 1);
   EXPECT_EQ(first["counts"]["not_run"], 3);
   EXPECT_EQ(first["partial"]["not_begun"][0], "right");
-  // Everything but what held: with the suite that it did not come to.
+  // Runs all but the suites that passed, including the suite that the first run did not reach.
   const Ended again = conform(suites, out, {"--lf", "--cases=5"}, {{"LEAVES", "properly"}});
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_FALSE(properties(passport(out)).contains("Leaves.Holds"));
@@ -174,8 +174,7 @@ TEST(RunOptions, ScaleEachPropertysOwnCases) {
     EXPECT_EQ(conform(suites, out, wrong).status, 2);
 }
 
-// What each option of a run becomes for a suite's program: its arguments and its environment,
-// whole.
+// The arguments and environment that each option of a run passes to a suite's program, in full.
 TEST(RunOptions, ReachTheProgramsOfTheSuites) {
   const std::string folder = fresh_file("given"), script = fresh_file("program.sh");
   std::ofstream(script) << "#!/bin/sh\n"
@@ -229,7 +228,7 @@ TEST(RunOptions, ListShowsEachPropertysSentence) {
       AllOf(HasSubstr("exchanges under"), Not(HasSubstr("leaves"))));
 }
 
-// conform in the background, until the suite that hangs has begun its property that does.
+// Starts conform in the background and waits until its suite has reached the property that hangs.
 constexpr char kUntilItHangs[] = R"(
   "$0" run "$@" > "$LOG" 2>&1 & run=$!
   for ((i = 0; i < 400; ++i)); do
@@ -299,7 +298,7 @@ TEST(RunOptions, AReplayHasAFolderOfItsOwn) {
 }
 
 TEST(RunOptions, WhereThereIsNoRoomNothingIsCutOffAndNothingIsGreen) {
-  // Files may have so many KiB: ledgers fit, and the page or the passport does not.
+  // Limits of file sizes in KiB: the ledgers fit, the page or the passport does not.
   for (const char* limit : {"64", "2"}) {
     const std::string out = fresh_file("out");
     const Ended ended =
@@ -334,8 +333,8 @@ TEST(RunOptions, ColoursAreForTerminalsAlone) {
 }
 
 TEST(RunOptions, ProgramsListTheirTestsAsGoogleTestDoes) {
-  // gtest_discover_tests takes lines without a blank before them for suites, and those with two for
-  // tests.
+  // gtest_discover_tests parses lines without indentation as suites, and lines indented by two
+  // blanks as tests.
   const Ended ended = run("right", {"--gtest_list_tests"});
   EXPECT_EQ(ended.status, 0);
   EXPECT_EQ(ended.output, "Right.\n  DoublesItsInput\n  ExchangesUnderABarrier\n");

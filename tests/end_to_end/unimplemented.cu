@@ -1,6 +1,6 @@
-// A kernel with an instruction that the simulated GPU does not implement, beside one without. The
-// second runs; the first is refused by the name of its instruction when it is launched, as it is
-// with an argument.
+// A kernel with an instruction that the simulated GPU does not implement, and a kernel without it.
+// The second runs. With an argument the program launches the first, which is refused with the
+// instruction's name.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

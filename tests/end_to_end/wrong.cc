@@ -1,5 +1,5 @@
-// Properties of kernels with planted faults, under the harness's contract. Each fails for one
-// reason that properties_test.cc knows.
+// Properties of kernels with planted faults. Each must fail for the reason that properties_test.cc
+// expects.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ PROPERTY(Wrong, Uninitialised, const DoubleCase& c) { check(reads_uninitialised,
 PROPERTY(Wrong, AddsToItsOutput, const DoubleCase& c) { check(adds_to_its_output, c); }
 PROPERTY(Wrong, Race, const DoubleCase& c) { check(races, c); }
 
-// A copy by the host may reach the guards, as on silicon anything may.
+// A copy by the host may overwrite the guards, as any write may on silicon.
 PROPERTY(Wrong, GuardOverwritten, const DoubleCase& c) {
   auto out =
       DeviceArray<float>::output("y", static_cast<std::size_t>(c.n), {c.misalignment, c.poison});
@@ -41,7 +41,7 @@ PROPERTY(Wrong, Law, const DoubleCase& c) {
   REQUIRE_LAW(c.n % 2 == 0 || c.n < 40, "an odd n of {}", c.n);
 }
 
-// Holds, and proves nothing of a kernel.
+// Passes, but launches no kernel.
 TEST(Host, LaunchesNoKernel) { EXPECT_FALSE(poisons().words.describe().empty()); }
 
 }  // namespace

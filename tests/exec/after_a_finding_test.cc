@@ -1,4 +1,4 @@
-// A kernel with a finding goes on where it can.
+// After a finding a kernel continues if it can.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -62,7 +62,7 @@ TEST(GoingOn, LeavesTheProgramItsResultsAndReportsEachPlaceOnce) {
       EXPECT_GE(result["occurrenceCount"], 10);
     }
   }
-  // As the harness has it: the first finding of the first launch ends everything.
+  // The harness's mode: the first finding ends the launch and all later ones.
   const Outcome stopped = run("exec --stop -- " + program("goes_on"));
   EXPECT_EQ(stopped.status, 1) << stopped.err;
   EXPECT_TRUE(has(stopped.out, "cudaErrorLaunchFailure")) << stopped.out;

@@ -1,4 +1,4 @@
-// What is proved before a launch, and where the time goes: `--certificate` and `--profile`.
+// `--certificate`, accesses proved before a launch; `--profile`, time by kinds of instructions.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -78,6 +78,21 @@ TEST(Profile, NamesKernelsLinesAndWhatTimeIsSpentOn) {
     EXPECT_GE(i["line"].get<int>(), 25) << i;
     EXPECT_LE(i["line"].get<int>(), 35) << i;
   }
+}
+
+// It is a whole warp's, as barriers are.
+TEST(Profile, AProductOfMatricesIsArithmetic) {
+  const std::string file = scratch("profile.json");
+  const Outcome o = run("exec --profile=" + file + " -- " + program("certified") + " multiply");
+  EXPECT_EQ(o.status, 0) << o.err;
+  const json profile = json::parse(contents(file));
+  double arithmetic = 0, loop = 0;
+  for (const json& i : profile["instructions"]) {
+    if (!i["instruction"].get<std::string>().starts_with("mma.")) continue;
+    arithmetic += i["spent"]["arithmetic"].get<double>();
+    loop += i["spent"]["loop"].get<double>();
+  }
+  EXPECT_GT(arithmetic, 4 * loop) << o.out;
 }
 
 TEST(Profile, IsPrintedWithoutAFileAndOnlyIfAskedFor) {

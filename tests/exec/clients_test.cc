@@ -1,4 +1,5 @@
-// What compilers and packages for Python find under `lockstep exec`.
+// Compilers and Python packages under `lockstep exec`: the libraries and programs that they look
+// up.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,7 +21,7 @@ TEST(Clients, TheAssemblerHandsPtxThrough) {
   shell("printf '.version 8.0\\n.target sm_90a\\n' > " + from);
   const Outcome version = run("exec -- sh -c '$TRITON_PTXAS_PATH --version'");
   EXPECT_TRUE(has(version.out, "release 13.0")) << version.out << version.err;
-  // As Triton calls it.
+  // The call that Triton makes.
   const Outcome done =
       run("exec -- sh -c '$TRITON_PTXAS_BLACKWELL_PATH -lineinfo -v "
           "--regAllocOptLevel=2 --opt-level 1 --gpu-name=sm_90a " +

@@ -1,5 +1,5 @@
-// `lockstep coverage` on programs/covered.cu, whose lines are named here by their numbers, and what
-// genhtml makes of its tracefile.
+// `lockstep coverage` on programs/covered.cu, whose line numbers the test names, and genhtml's
+// output for its tracefile.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,16 +18,16 @@ namespace {
 
 constexpr const char* kSource = "tests/exec/programs/covered.cu";
 
-// One run and the records of its tracefile.
+// The outcome of one run, and the records of its tracefile.
 struct Covered {
   Outcome outcome;
-  std::string text;                // what --text wrote
+  std::string text;                // the output of --text
   std::vector<std::string> lines;  // of the tracefile
 
   bool has_record(const std::string& record) const {
     return std::find(lines.begin(), lines.end(), record) != lines.end();
   }
-  // How often threads executed a line; -1: it is none that could be.
+  // The number of threads that executed a line; -1: the line has no code.
   long count(int line) const {
     const std::string begin = "DA:" + std::to_string(line) + ",";
     for (const std::string& record : lines) {
@@ -35,7 +35,7 @@ struct Covered {
     }
     return -1;
   }
-  // The counts of each of a line's branches, "true/false".
+  // The counts "true/false" of each branch of a line.
   std::multiset<std::string> branches(int line) const {
     std::map<std::string, std::string> blocks;
     const std::string begin = "BRDA:" + std::to_string(line) + ",";
@@ -49,7 +49,7 @@ struct Covered {
     for (const auto& [block, ways] : blocks) all.insert(ways);
     return all;
   }
-  // Whether the comment that begins so has the line in its list.
+  // Whether the comment with this begin lists the line.
   bool listed(const std::string& begin, int line) const {
     const auto it = std::find_if(lines.begin(), lines.end(),
                                  [&](const auto& record) { return record.starts_with(begin); });
@@ -103,7 +103,7 @@ TEST(Coverage, CountsBothWaysOfABranchInEveryPlace) {
   EXPECT_EQ(c.branches(19).size(), 1u);
   EXPECT_TRUE(c.branches(19).contains("0/90") || c.branches(19).contains("90/0"))
       << "n > 1000, never so";
-  // i - 10 is positive for 39 threads of the first launch and 29 of the other; i + 1 always.
+  // i - 10 is positive for 39 threads of the first launch and 29 of the second; i + 1 is always.
   EXPECT_EQ(c.branches(10).size(), 2u);
   EXPECT_TRUE(c.branches(10).contains("68/22") || c.branches(10).contains("22/68"));
   EXPECT_TRUE(c.branches(10).contains("90/0") || c.branches(10).contains("0/90"));
@@ -182,7 +182,7 @@ TEST(Coverage, ReportsTheToolkitsHeadersWhenAsked) {
   EXPECT_TRUE(has(cover(kProgram, "--toolkit").outcome.out, ".h"));
 }
 
-// Suites, in processes of their own that conform starts.
+// The suites run in processes that conform starts.
 TEST(Coverage, OfSuitesComesFromTheirProcesses) {
   const std::string manifest = scratch("suites.tsv");
   std::ofstream(manifest) << "right\ttests/end_to_end/right\t//tests/end_to_end:right\n";

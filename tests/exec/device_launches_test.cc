@@ -1,4 +1,4 @@
-// Kernels that launch kernels.
+// Dynamic parallelism under `lockstep exec`.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -36,7 +36,7 @@ TEST(DynamicParallelism, ALaunchThatNoGridHasIsRefusedInTheKernel) {
   EXPECT_EQ(o.out, "cudaErrorInvalidConfiguration: 9 9 0\ncudaSuccess\n") << o.err;
 }
 
-// What an H100 answers.
+// The same errors as on an H100.
 TEST(DynamicParallelism, AThreadHasALastErrorOfItsOwn) {
   const Outcome o = run("exec -- " + program("dynamic_parallelism") + " errors");
   EXPECT_EQ(o.status, 0) << o.err;

@@ -27,8 +27,8 @@ TEST(Nvrtc, WhatIsCompiledWhileTheProgramRunsIsChecked) {
 
 #else
 
-// The driver's kernel and the runtime's, in a program with the static runtime and in one with the
-// shared.
+// A kernel of the driver API and a kernel of the runtime API in one program, with the static and
+// with the shared runtime.
 class Mixed : public testing::TestWithParam<const char*> {};
 
 TEST_P(Mixed, HasOneGpu) {
@@ -46,8 +46,8 @@ TEST_P(Mixed, HasOneGpu) {
 
 INSTANTIATE_TEST_SUITE_P(Driver, Mixed, testing::Values("mixed_static", "mixed_shared"));
 
-// A program has what a call of the driver's returns and nothing else: only launches that are not
-// taken are errors whatever it makes of that.
+// A failed call of the driver API is information: the program sees its result. A refused launch is
+// an error, whatever the program does.
 TEST(Driver, CallsThatFailAreInformationAndRefusedLaunchesErrors) {
   const Outcome unasked = run("exec --check=none -- tests/exec/mixed_static unasked");
   EXPECT_EQ(unasked.status, 0) << unasked.err;

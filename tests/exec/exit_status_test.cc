@@ -1,4 +1,4 @@
-// The exit status of `lockstep exec`, and what wrong usage is answered with.
+// The exit status of `lockstep exec`, and the messages for wrong usage.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -68,13 +68,13 @@ TEST(ExitStatus, TheDashesBeforeAProgramMayBeLeftOut) {
     const Outcome o = run(std::string("exec ") + options + " " + program("vector_add"));
     EXPECT_EQ(o.status, 0) << options << "\n" << o.err;
   }
-  // The program's own words stay its own, those that look like options too.
+  // The program's own arguments are passed on, even those that look like options.
   const Outcome own = run("exec sh -c 'echo $0' --check=none");
   EXPECT_EQ(own.out, "--check=none\n") << own.err;
   EXPECT_TRUE(has(run("exec --no-such-option ./program").err, "exec has no option"));
 }
 
-// The names of checks stand in two places: where options are read, and where the environment is.
+// The names of checks are defined twice: for options and for the environment.
 TEST(ExitStatus, ChecksHaveTheSameNamesInOptionsAndEnvironment) {
   const std::string err =
       run("exec -- " + program("vector_add"), "LOCKSTEP_CHECKS=none,no-such-check").err;
@@ -96,7 +96,7 @@ TEST(ExitStatus, AReportThatCannotBeWrittenIsNoSuccess) {
   EXPECT_EQ(removed.status, 88);
   EXPECT_TRUE(has(removed.err, "/r.json cannot be written: No such file or directory\n"))
       << removed.err;
-  // Where there is no place for it, that is said before the program takes its time.
+  // An unusable path is reported before the program runs.
   for (const std::string& words :
        {std::string("exec --report=/nonexistent/r.json"), "exec --report=" + scratch(""),
         std::string("counters --report=/proc/r.json"), std::string("coverage --out=/nonexistent/c"),

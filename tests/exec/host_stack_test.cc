@@ -1,5 +1,5 @@
-// How the program came to a launch, an allocation, a free and a failed call, by its debug
-// information (programs/called_by.cu).
+// Host stacks in messages: for a launch, an allocation, a free and a failed call, from the
+// program's debug information (programs/called_by.cu).
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -16,10 +16,10 @@ Outcome of(const std::string& what, const std::string& options = "") {
   return run("exec " + options + " -- tests/exec/called_by " + what);
 }
 
-// "called_by.cu:14, in buffers::make(unsigned long)" in consecutive lines of a message.
+// The end of one stack line: "/called_by.cu:14, in buffers::make(unsigned long)".
 std::string at(const std::string& place) { return "/called_by.cu:" + place + "\n"; }
 
-// The frames below `heading` name these places, each by the end of its line.
+// Expects the frames below `heading` to be these places, given by the end of each line.
 void expect_stack(const std::string& text, const std::string& heading,
                   const std::vector<std::string>& places) {
   std::size_t line = text.find("  " + heading + "\n");

@@ -1,4 +1,4 @@
-// Libraries of NVIDIA's under `lockstep exec`: the simulated cuBLAS and cuBLASLt.
+// The simulated cuBLAS and cuBLASLt under `lockstep exec`, and libraries that are not simulated.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kBlas = "tests/exec/blas";
 
-// The line of the program's call that all mistakes are in.
+// The line of the library call at which every mistake is reported.
 std::string line_of_the_call() {
   std::ifstream source("tests/exec/programs/blas.cu");
   std::string line;
@@ -46,8 +46,8 @@ TEST(Cublas, RefusesArgumentsAsItsManualHasIt) {
   EXPECT_TRUE(has(o.err, ": 2 errors, ")) << "with beta 0, C is not read\n" << o.err;
 }
 
-// One line for each library, with what to do. The program's own query for a private table of the
-// driver's is no finding.
+// One line names each library and what to do. A query of the program itself for a private table of
+// the driver is no finding.
 TEST(Libraries, ThatAreNotSimulatedAreNamedWhenTheyAreCalled) {
   const Outcome o = run("exec -- tests/exec/calls_vendor");
   EXPECT_EQ(o.out, "PASSED\n") << o.err;
@@ -139,7 +139,7 @@ TEST(Curand, WhatIsWrongIsFoundAtItsCall) {
 }
 
 TEST(Cufft, TransformsAreThoseOfTheDefinition) {
-  // Its only work is calls of a library.
+  // The program's only work is calls of a library.
   const Outcome o = run("exec --require-kernels -- tests/exec/fft");
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_EQ(o.out, "PASSED\n");
@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// Programs start whatever they call: what is not simulated is refused when it is called.
+// Programs start whatever functions they link: a function that is not simulated fails when called.
 TEST(Cublas, HasEveryNameOfNvidias) {
   for (const auto& [library, names] :
        {std::pair{"libcublas.so.13", "exports.txt"}, {"libcublasLt.so.13", "lt_exports.txt"}}) {
@@ -202,7 +202,7 @@ TEST(Cublas, HasEveryNameOfNvidias) {
     EXPECT_GT(expected.size(), 100u);
     EXPECT_EQ(exported, expected) << o.err;
   }
-  // Triton asks a handle of the first for names of the second.
+  // Triton looks up names of cublasLt in a handle of cublas.
   EXPECT_NE(shell("readelf -d simulator/libcublas.so.13").out.find("[libcublasLt.so.13]"),
             std::string::npos);
 }

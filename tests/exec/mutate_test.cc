@@ -1,4 +1,4 @@
-// `lockstep mutate` as people use it: programs that nvcc built, judged by mutants.
+// `lockstep mutate` on programs built by nvcc.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -17,7 +17,7 @@ struct Judged : Outcome {
   std::string folder;
 
   json report() const { return json::parse(contents(folder + "/mutation.json")); }
-  // How many mutants have each status of the schema.
+  // The number of mutants with each status of the report's schema.
   std::map<std::string, int> statuses() const {
     std::map<std::string, int> count;
     const json all = report();
@@ -25,7 +25,7 @@ struct Judged : Outcome {
       for (const auto& m : file.at("mutants")) ++count[m.at("status")];
     return count;
   }
-  // What became of each mutant, by what it is.
+  // The status of each mutant, by its description.
   std::map<std::string, std::string> verdicts() const {
     std::map<std::string, std::string> verdicts;
     const json all = report();
@@ -35,14 +35,14 @@ struct Judged : Outcome {
             m.at("status");
     return verdicts;
   }
-  // How many mutants a round has judged.
+  // The number of mutants that a round has judged.
   int judged_in(const std::string& round) const {
     int count = 0;
     std::ifstream lines(folder + "/" + round + ".jsonl");
     for (std::string line; std::getline(lines, line);) count += has(line, "\"died\"");
     return count;
   }
-  // How many mutants of the rounds of the whole program no process went on as.
+  // The number of mutants of the whole-program round that needed no process of their own.
   int without_process() const {
     int count = 0;
     for (const char* round : {"whole", "checks"}) {
@@ -52,7 +52,7 @@ struct Judged : Outcome {
     }
     return count;
   }
-  // Killed of those that were executed, in per cent.
+  // Killed mutants among the executed ones, in percent.
   double score() const {
     std::map<std::string, int> n = statuses();
     const int killed = n["Killed"] + n["Timeout"] + n["RuntimeError"];
@@ -65,7 +65,7 @@ Judged mutate(const std::string& name, const std::string& words) {
   return {run("mutate --out=" + folder + " " + words), folder};
 }
 
-// Those with tests have weak and strong ones.
+// The words that run a program; weakly_tested and strongly_tested select tests by a filter.
 std::string program(const std::string& name) {
   const char* const tests = name == "weakly_tested"     ? " --gtest_filter=FirstOfSaxpy.*"
                             : name == "strongly_tested" ? " --gtest_filter=Saxpy.*"
@@ -73,7 +73,7 @@ std::string program(const std::string& name) {
   return "-- tests/exec/" + name + tests;
 }
 
-// The tests that look at one element, and their twins that look at all.
+// Weak tests check one element, strong tests check all.
 TEST(Mutate, DistinguishesTheWeakFromTheStrong) {
   const Judged weak = mutate("weak", program("weakly_tested")),
                strong = mutate("strong", program("strongly_tested"));
@@ -81,19 +81,18 @@ TEST(Mutate, DistinguishesTheWeakFromTheStrong) {
   ASSERT_EQ(strong.status, 0) << strong.out << strong.err;
   EXPECT_GT(strong.score(), 90) << strong.out;
   EXPECT_FALSE(has(weak.out, "store-removed: "))
-      << weak.out;  // a mutant stays one when its code is loaded anew
+      << weak.out;  // a mutant persists when its code is loaded anew
   EXPECT_GT(strong.score(), weak.score() + 10) << weak.out << strong.out;
-  // Both kernels were mutated, and one was not launched.
+  // Both kernels were mutated; one is never launched.
   EXPECT_GT(strong.statuses()["NoCoverage"], 5);
-  // Nothing but a race or a value that nobody wrote can be left to the simulated GPU's checks by
-  // tests that look at everything.
+  // Strong tests leave at most races and uninitialised values to the simulated GPU's checks.
   EXPECT_TRUE(has(strong.out, " 0 of them by the simulated GPU's checks alone")) << strong.out;
   EXPECT_FALSE(has(weak.out, " 0 of them by the simulated GPU's checks alone")) << weak.out;
-  // A survivor is shown with its line.
+  // A surviving mutant is reported with its source line.
   EXPECT_TRUE(has(weak.out, "if (i < n) y[i] = a * x[i] + y[i];")) << weak.out;
   EXPECT_TRUE(has(weak.out, "guard-removed: ")) << weak.out;
   EXPECT_FALSE(has(strong.out, "guard-removed: ")) << strong.out;
-  // What kills is named, as GoogleTest names it.
+  // The killing test is named as GoogleTest names it.
   bool named = false;
   const json report = strong.report();
   EXPECT_EQ(report.at("schemaVersion"), "2");
@@ -146,7 +145,7 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   const int excused = o.statuses()["Ignored"];
   EXPECT_GT(excused, 0);
-  // All survivors are excused: those who trust that need no round with checks.
+  // All survivors are excused. With --trust-equivalents they need no round with checks.
   constexpr const char* kSentence =
       " of the equivalent ones were judged by a part of the rounds alone";
   const Judged trusting =
@@ -158,7 +157,7 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   EXPECT_GE(trusting.statuses()["Ignored"], excused);
   EXPECT_EQ(trusting.judged_in("checks"), 0);
   EXPECT_GE(o.judged_in("checks"), excused);
-  // Trusted or not, the word is not taken against a test.
+  // A mutant that a test kills is not excused, trusted or not.
   const Judged noticed =
       mutate("noticed", "--trust-equivalents --operators=guard-removed --equivalents=" + file +
                             " " + program("strongly_tested"));
@@ -171,7 +170,7 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
                   "equivalents.txt, line 1"));
 }
 
-// Managed memory is mapped into parent and mutants alike: they must not see one another's.
+// Managed memory is mapped in the parent and in all mutants: writes must not be shared.
 TEST(Mutate, KeepsMutantsOfManagedMemoryApart) {
   const Judged o = mutate("managed", "--mutants=25 --jobs=4 " + program("managed"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
@@ -179,7 +178,7 @@ TEST(Mutate, KeepsMutantsOfManagedMemoryApart) {
   EXPECT_GT(o.score(), 50) << o.out;
 }
 
-// A program with threads of its own cannot be forked: each mutant is a run.
+// A program with host threads cannot be forked: each mutant is a separate run.
 TEST(Mutate, RunsProgramsWithThreadsOnceAMutant) {
   const Judged o =
       mutate("threads", "--mutants=6 --operators=kernels " + program("beside_a_thread"));
@@ -189,17 +188,17 @@ TEST(Mutate, RunsProgramsWithThreadsOnceAMutant) {
   EXPECT_GT(o.score(), 50) << o.out;
 }
 
-// What a mutant's place is not reached from is left out: the second part would notice the mutants
-// of the first.
+// Parts that do not execute the mutant are left out: here the second part would notice mutants of
+// the first.
 TEST(Mutate, LeavesOutPartsThatDoNotComeToTheMutant) {
   const Judged o = mutate("parts", "--operators=store-removed " + program("in_parts"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_EQ(o.statuses()["Survived"], 1) << o.out;
-  EXPECT_EQ(o.statuses()["Killed"], 1) << o.out;  // the second part's own
+  EXPECT_EQ(o.statuses()["Killed"], 1) << o.out;  // of the second part
 }
 
-// A mutant whose launches all leave the same results is not run to its end. Its verdict is that of
-// a run to the end.
+// A mutant whose launches all leave the results of the original is not run to its end. Its verdict
+// must be that of a full run.
 TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
   for (const std::string name : {"compared", "weakly_tested"}) {
     const std::string words = "--operators=kernels " + program(name);
@@ -216,7 +215,7 @@ TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
   }
 }
 
-// Calls that order operations, in a program that needs the order and in one that does not.
+// Mutants of ordering calls, in a program that needs the order and in one that does not.
 TEST(Mutate, LeavesOutWhatOrdersOperations) {
   const std::string operators =
       "--operators=synchronisation-removed,event-earlier,stream-exchanged,edge-removed ";
@@ -226,7 +225,7 @@ TEST(Mutate, LeavesOutWhatOrdersOperations) {
                                                "-- tests/exec/in_streams");
   ASSERT_EQ(needed.status, 0) << needed.out << needed.err;
   ASSERT_EQ(idle.status, 0) << idle.out << idle.err;
-  // An operation that is put into the stream that waits for it is only more ordered.
+  // Moving an operation to the stream that waits for it only adds ordering.
   const auto has_effect = [](const std::string& what) {
     return !has(what, "fill(int*, int) in captured_streams(): another stream") &&
            !has(what, "fill(int*, int) in stream_waits_for_an_event(): another stream");
@@ -247,7 +246,7 @@ TEST(Mutate, LeavesOutWhatOrdersOperations) {
   EXPECT_EQ(needed.statuses()["Survived"], 2) << needed.out;
   EXPECT_EQ(idle.statuses()["Survived"], 19) << idle.out;
   EXPECT_EQ(idle.statuses().size(), 1u) << idle.out;
-  // With the function and the line of the call.
+  // The report names the function and the line of the call.
   EXPECT_TRUE(has(idle.out, "in_streams.cu:")) << idle.out;
   EXPECT_TRUE(has(idle.out, "cudaEventSynchronize in wait_for_an_event(): the wait is left out"))
       << idle.out;
@@ -269,10 +268,9 @@ TEST(Mutate, SaysWhatIsWrong) {
       << nothing.err;
 }
 
-// A score of what could be written down would be one of fewer mutants.
+// If verdicts cannot be written, the score would cover fewer mutants: the command must fail.
 TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
-  // With a limit of file sizes, in KiB; through a pipe, since the limit holds for what is printed
-  // too.
+  // Limits the sizes of files, in KiB. Through a pipe, because the limit applies to stdout too.
   const auto limited = [](const std::string& name, int limit, const std::string& words) {
     const std::string folder = scratch(name), script = folder + ".sh";
     std::ofstream(script) << "(ulimit -f " << limit << "; exec " << std::getenv("LOCKSTEP_EXEC")
@@ -289,7 +287,7 @@ TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
     EXPECT_EQ(status, 2) << said;
     EXPECT_TRUE(has(said, what)) << said;
   }
-  // What has become of the first mutants fills the disk, as it were.
+  // Large files of verdicts stand for a full disk.
   const Judged few = mutate("filled", "--mutants=3 " + words);
   ASSERT_EQ(few.status, 0) << few.err;
   for (const char* round : {"whole", "checks"}) {
@@ -299,7 +297,7 @@ TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
   EXPECT_EQ(status, 2) << said;
   EXPECT_TRUE(has(said, "whole.jsonl cannot be written: what became of some mutants is not known"))
       << said;
-  // With room again it goes on.
+  // Without the limit the run resumes.
   EXPECT_EQ(mutate("filled", "--mutants=3 --resume " + words).status, 0);
 }
 

@@ -1,4 +1,4 @@
-// Kernels that are refused and calls that fail: a program whose device code never ran is not right.
+// Refused kernels and failed calls: a program whose device code never ran must not pass.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-// The findings of a run, by their kinds, severities and numbers of occurrences: "refused error 1,
-// api-error information 2".
+// The findings of a run by kind, severity and number of occurrences: "refused error 1, api-error
+// information 2".
 std::string findings_of(const std::string& words, int status, const std::string& options = "") {
   const std::string j = scratch("findings.json");
   const Outcome o = run("exec " + options + " --report=" + j + " -- " + words);

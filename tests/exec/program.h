@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-// What runs a program: some are in one binary, by their names.
+// The command of a program by its name; several programs share one binary.
 inline std::string program(const std::string& name) {
   for (const char* one : {"certified", "devices", "dynamic_shared", "goes_on", "graph", "grid_sync",
                           "printf", "races", "reduction", "streams", "textures", "waits_for_host"})

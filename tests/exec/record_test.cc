@@ -1,4 +1,4 @@
-// Findings reach `lockstep exec` whatever happens to files, folders and processes.
+// Findings must reach `lockstep exec` whatever the program does to files, folders and processes.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// A process started by a script: its own exit status is lost.
+// Starts the program from a script, which hides the program's exit status.
 std::string in_script(const std::string& before, const std::string& words,
                       const std::string& after = "true") {
   return " -- sh -c '(" + before + "; exec " + program("faulty") + " " + words +
@@ -29,7 +29,7 @@ TEST(Record, NeedsNoRoomOnADisk) {
     EXPECT_EQ(o.status, 86) << folder << o.err;
     EXPECT_EQ(json::parse(contents(j))["findings"].size(), 1u) << folder;
   }
-  // A program that removes the folder of temporary files.
+  // The program removes the folder of temporary files.
   const std::string folder = scratch("removed");
   const Outcome o = run("exec --report=" + j + in_script("rm -rf " + folder, "malloc race"),
                         "mkdir -p " + folder + "; TMPDIR=" + folder);
@@ -46,11 +46,11 @@ TEST(Record, AFindingThatCannotBeWrittenIsAnError) {
     EXPECT_TRUE(has(o.err, "not all that the simulated GPU found could be recorded")) << o.err;
     EXPECT_EQ(json::parse(contents(j))["complete"], false);
   }
-  // Its own status, where that is seen.
+  // The program's own exit status, if visible.
   const Outcome own =
       run("exec -- sh -c 'ulimit -f 0; exec " + program("faulty") + " malloc store 2>/dev/null'");
   EXPECT_EQ(own.status, 88) << own.err;
-  // A program that is fine is lost as well: nobody knows that it was.
+  // A program without findings fails too: without the record nobody can know.
   EXPECT_EQ(run("exec" + in_script("ulimit -f 0", "malloc store")).status, 88);
   EXPECT_EQ(
       run("coverage --out=" + scratch("c.info") + in_script("ulimit -f 0", "malloc store")).status,
@@ -70,7 +70,7 @@ TEST(Record, OutlivesAProgramThatClosesItsFiles) {
   EXPECT_EQ(run("exec" + in_script("true", "malloc close-files store")).status, 0);
 }
 
-// A time limit kills `lockstep exec`, and means the program.
+// A time limit that kills `lockstep exec` must also end the program.
 TEST(Exec, AProgramEndsWithAnExecThatIsKilled) {
   const std::string file = scratch("process");
   const Outcome o =
@@ -81,7 +81,7 @@ TEST(Exec, AProgramEndsWithAnExecThatIsKilled) {
   EXPECT_EQ(o.status, 0) << "the program goes on";
 }
 
-// What the simulated GPU writes by itself does not end the program: on a GPU it would go on.
+// Output of the simulated GPU must not end the program by a signal: on a GPU it would continue.
 TEST(Record, IsKeptWhereFindingsCannotBePrinted) {
   const std::string j = scratch("unprinted.json"), log = scratch("log");
   for (const std::string where : {"2>&1 | true", "2>/dev/full", "2>&-"}) {
@@ -100,7 +100,7 @@ TEST(Record, IsNotWrittenWithoutExecEither) {
       shell(library + " LOCKSTEP_RECORD=/nonexistent/r " + program("faulty") + " malloc store");
   EXPECT_EQ(o.status, 88) << o.err;
   EXPECT_TRUE(has(o.err, "the record /nonexistent/r cannot be written")) << o.err;
-  // What is no record is left as it is.
+  // A file that is not a record is not overwritten.
   const std::string file = scratch("somebody's");
   std::ofstream(file) << "somebody's own";
   const Outcome foreign =
@@ -108,7 +108,7 @@ TEST(Record, IsNotWrittenWithoutExecEither) {
   EXPECT_EQ(foreign.status, 88) << foreign.err;
   EXPECT_TRUE(has(foreign.err, "cannot be written: it is no record")) << foreign.err;
   EXPECT_EQ(contents(file), "somebody's own");
-  // A setting that is wrong checks nothing, and says so with its exit status.
+  // An invalid setting runs no check: the exit status shows it.
   const Outcome wrong =
       shell(library + " LOCKSTEP_CHECKS=racs " + program("faulty") + " malloc store");
   EXPECT_EQ(wrong.status, 2) << wrong.err;

@@ -1,4 +1,4 @@
-// Programs that cannot be simulated are refused, each with what to do.
+// Programs that cannot be simulated are refused with a message that says what to do.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -43,7 +43,7 @@ TEST(Refused, PtxForANewerDevice) {
 
 TEST(Refused, WhatIsNotThere) { EXPECT_EQ(run("exec -- " + program("nonexistent")).status, 127); }
 
-// Each with what to do about it.
+// Files that are no programs; each message says what to do.
 TEST(Refused, WhatIsNoProgram) {
   const std::string text = scratch("text"), script = scratch("script"),
                     unknown = scratch("unknown");

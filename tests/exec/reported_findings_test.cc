@@ -1,4 +1,4 @@
-// Findings of programs that nvcc built, in every form of a report.
+// Findings of programs built by nvcc, in every report format.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -91,7 +91,7 @@ TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
   }
 }
 
-// The host writes after the launch, and then it waits.
+// The host writes the flag after the launch and then waits for the kernel.
 TEST(Findings, OfAKernelThatWaitsForItsHostThereAreNone) {
   const Outcome o = run("exec -- " + program("waits_for_host"));
   EXPECT_EQ(o.status, 0) << o.err;
@@ -114,12 +114,12 @@ TEST(Findings, StandBesideTheLaunchesThatWereMade) {
   const std::string words = "exec -- " + program("faulty") + " malloc store store race store";
   EXPECT_TRUE(has(run(words).err, "4 launches of 2 kernels on a simulated sm_90: 1 error"))
       << run(words).err;
-  // A signal ends the program, and with it what it knew.
+  // A signal ends the program; the counts of its launches must survive.
   const Outcome crashed = run(words + " sync abort");
   EXPECT_EQ(crashed.status, 128 + SIGABRT);
   EXPECT_TRUE(has(crashed.err, "4 launches of 2 kernels on a simulated sm_90: 1 error"))
       << crashed.err;
-  // The launch that is under way counts.
+  // A running launch counts.
   const Outcome stopped =
       run("exec --instruction-limit=0 -- timeout 1 " + program("waits_for_host"));
   EXPECT_TRUE(has(stopped.err, " of 1 kernel on a simulated sm_90")) << stopped.err;
@@ -152,8 +152,8 @@ TEST(Findings, CanBeSuppressed) {
   EXPECT_EQ(json::parse(contents(j))["suppressed"].size(), 1u);
 }
 
-// Information decides nothing, and hides no error: in the same kernel, in another one before it or
-// after it.
+// Information does not change the exit status and hides no error: in one kernel, in an earlier one
+// or in a later one.
 TEST(Findings, ThatAreInformationChangeNoStatus) {
   const auto exec = [](const std::string& what, const std::string& file) {
     return run("exec --stop --report=" + file + " -- " + program("faulty") + " malloc " + what);

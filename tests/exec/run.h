@@ -1,5 +1,5 @@
-// Commands as people type them, through a shell, and what they leave: for tests of `lockstep exec`
-// and its kin.
+// Runs commands through a shell and returns their output and status; for tests of `lockstep exec`
+// and other commands.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A file of the test's own.
+// The path of a file for the current test.
 inline std::string scratch(const std::string& name) { return testing::TempDir() + "/" + name; }
 
 inline bool has(const std::string& text, const std::string& part) {
@@ -35,7 +35,7 @@ inline Outcome shell(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
 }
 
-// Runs lockstep-exec with these words; `environment` stands before them.
+// Runs lockstep-exec with these words; `environment` holds assignments before the command.
 inline Outcome run(const std::string& words, const std::string& environment = "") {
   const char* const tool = std::getenv("LOCKSTEP_EXEC");
   EXPECT_NE(tool, nullptr);

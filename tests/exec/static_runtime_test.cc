@@ -1,5 +1,5 @@
-// Programs and libraries as nvcc links them by default, with the CUDA runtime inside, under
-// `lockstep exec` and its kin.
+// Programs and libraries with the static CUDA runtime, nvcc's default, under `lockstep exec` and
+// other commands.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,8 +12,8 @@ namespace lockstep {
 namespace {
 
 std::string program(const std::string& name) { return "tests/exec/" + name; }
-// Runs `command`, which ends with the plugin's argument to come: the planted race is found, and the
-// repair is green.
+// Runs `command` followed by the plugin's argument. The planted race must be reported; the repaired
+// kernel must pass.
 void expect_race_and_repair(const std::string& command, const std::string& environment = "") {
   const Outcome planted = run("exec -- " + command + " planted", environment);
   EXPECT_EQ(planted.status, 86) << planted.err;
@@ -53,7 +53,7 @@ TEST(StaticRuntime, CountersAndCoverage) {
   EXPECT_TRUE(has(contents(tracefile), "DA:13,64\n")) << contents(tracefile);
 }
 
-// A function of a runtime newer than the simulated one, which this program calls first.
+// Renames a function that the program calls first to one that the simulated runtime lacks.
 TEST(StaticRuntime, WhatTheSimulatedOneDoesNotHaveIsRefusedByName) {
   std::string bytes = contents(program("shift_static"));
   const std::string name("\0cudaMalloc\0", 12);
@@ -91,9 +91,10 @@ TEST(Stripped, ALibraryThatAProgramOpens) {
   expect_race_and_repair(program("opens_plugin") + " " + stripped("libplugin.so"));
 }
 
-// ---- what cannot be served ----------------------------------------------------------------------
+// ---- refused programs
+// ----------------------------------------------------------------------------
 
-// A stripped copy whose code names its functions in another way than the known runtimes do.
+// A stripped copy whose code names its functions in a form that no known runtime uses.
 std::string unknown(const std::string& name) {
   const std::string path = stripped(name);
   std::string bytes = contents(path);

@@ -1,5 +1,4 @@
-// Programs that are right, as nvcc built them: `lockstep exec` and `lockstep counters` run them
-// unmodified.
+// Correct programs built by nvcc: `lockstep exec` and `lockstep counters` run them unmodified.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +15,7 @@ TEST_P(Newcomer, RunsUnmodifiedAndIsRight) {
   const Outcome o = run("exec --require-kernels -- " + program(GetParam()));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_TRUE(has(o.out, "PASSED\n")) << o.out;
-  // One of them has a launch refused on purpose, and looks at the error.
+  // One program has a launch refused on purpose and checks the error.
   const std::string information = std::string(GetParam()) == "dynamic_shared" ? "1" : "0";
   EXPECT_TRUE(has(o.err, "0 errors, " + information + " for information, 0 suppressed")) << o.err;
 }

@@ -1,6 +1,6 @@
-// Honest histograms in steps, one in a block's shared memory and one in a cluster's, and what goes
-// wrong when one step is a mistake that people make. A mutant replaces one step; a negative control
-// at the end of the file goes another way altogether and must be accepted.
+// Mutants of the histogram kernels in shared memory of a block and of a cluster. The correct kernel
+// consists of steps; a mutant replaces one step by a typical mistake. The negative controls at the
+// end are correct in another way and must be accepted.
 #include <algorithm>
 
 #include "tests/known_bad/histogram.h"
@@ -16,11 +16,11 @@ using Index = std::int64_t;
 using Count = unsigned long long;
 
 constexpr const char* kWho = "known-bad histogram";
-constexpr Index kBinsOfABlock = 12288;  // 48 KB, what every device gives without asking
+constexpr Index kBinsOfABlock = 12288;  // 48 KB, the default limit of every device
 
 // ---- In the shared memory of a block.
 
-// Every step done right.
+// The correct steps.
 struct Honest {
   __device__ static Index bin(int value, Index bins) {
     return value < 0 ? 0 : value >= bins ? bins - 1 : value;
@@ -36,7 +36,7 @@ struct Honest {
   __device__ static void hand_over(Count* counts, Index b, unsigned count) {
     atomicAdd(counts + b, Count{count});
   }
-  // Host: how many blocks, and the state of the result before the kernel.
+  // On the host: the number of blocks, and the initialisation of the result.
   static unsigned blocks(Index n, Index block, Index most) {
     return std::min((n - 1) / block + 1, most);
   }
@@ -58,7 +58,7 @@ __global__ void in_a_block(const int* values, Index n, Count* counts, Index bins
   for (Index b = threadIdx.x; b < bins; b += blockDim.x) Step::hand_over(counts, b, part[b]);
 }
 
-// What these kernels are not about goes to the real launcher.
+// Cases that these kernels do not handle go to the real launcher.
 LaunchStatus elsewhere(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
                        const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
   return kernels::histogram(path, values, n, counts, bins, shape, used, stream);
@@ -176,8 +176,8 @@ struct ClearsFourBytesABin : Honest {
 
 #pragma nv_diag_suppress 177  // below sm_90 nothing calls a cluster's steps
 
-// The cluster's barrier, ranks and shared memory as cooperative_groups has them, without its
-// headers, which would double this file's compile time.
+// The cluster's barrier, ranks and shared memory, without the headers of cooperative groups: they
+// would double this file's compile time.
 __device__ void wait_for_cluster() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   __cluster_barrier_arrive();
@@ -213,7 +213,7 @@ __global__ void in_a_cluster(const int* values, Index n, Count* counts, Index bi
 #endif
 }
 
-// In clusters of that size.
+// Launches clusters of that size.
 template <class Step>
 LaunchStatus launch_in_clusters(int cluster, HistogramPath path, const int* values, Index n,
                                 Count* counts, Index bins, const HistogramShape& shape,
@@ -243,8 +243,8 @@ LaunchStatus launch_cluster(HistogramPath path, const int* values, Index n, Coun
                             Index bins, const HistogramShape& shape, HistogramPlan* used,
                             cudaStream_t stream) {
   const int cluster = shape.cluster;
-  // A part per block even where the honest width is cut: the mistake is in the kernel, not in the
-  // room it has.
+  // Enough shared memory for a full part in each block, even if the width is cut: the mistake is in
+  // the kernel, not in its memory.
   if (path != HistogramPath::kCluster || shape.period != 0 || cluster < 2 || cluster > 8 ||
       bins > kBinsOfABlock || bins < 2 * cluster || n < 1) {
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
@@ -264,8 +264,8 @@ struct NoClusterWaitForCounts : HonestCluster {
   __device__ static void wait_for_counts() { __syncthreads(); }
 };
 
-// Counts are handed over after a block barrier only, and the block leaves: others may still write
-// to its memory.
+// The block adds its counts after a block barrier only and exits. Other blocks of the cluster may
+// still write to its shared memory.
 struct LeavesEarly : HonestCluster {
   __device__ static void wait_for_counts() { __syncthreads(); }
   __device__ static void wait_before_leaving() {}
@@ -273,7 +273,7 @@ struct LeavesEarly : HonestCluster {
 
 // ---- Negative controls.
 
-// Straight to global memory, two elements a thread and turn.
+// Adds directly to global memory, two elements per thread and turn.
 __global__ void two_a_thread(const int* values, Index n, Count* counts, Index bins) {
   const Index stride = Index{gridDim.x} * blockDim.x;
   for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += 2 * stride) {
@@ -282,7 +282,7 @@ __global__ void two_a_thread(const int* values, Index n, Count* counts, Index bi
   }
 }
 
-// Lanes of a warp that meet the same bin elect one to add for all.
+// Lanes with the same bin elect one lane that adds for all.
 __global__ void aggregated(const int* values, Index n, Count* counts, Index bins) {
   const Index stride = Index{gridDim.x} * blockDim.x;
   for (Index first = Index{blockIdx.x} * blockDim.x; first < n; first += stride) {
@@ -311,7 +311,7 @@ LaunchStatus launch_whole(HistogramPath path, const int* values, Index n, Count*
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
-// ---- Limits that are one off.
+// ---- Limits with off-by-one errors.
 
 LaunchStatus full_block_refused(HistogramPath path, const int* values, Index n, Count* counts,
                                 Index bins, const HistogramShape& shape, HistogramPlan* used,
@@ -335,7 +335,7 @@ LaunchStatus full_block_in_global_memory(HistogramPath path, const int* values, 
                    stream);
 }
 
-// ---- A cluster's kernel that is prepared once, for whichever device comes first.
+// ---- A cluster kernel that is prepared once, for the first device only.
 
 LaunchStatus prepared_once(HistogramPath path, const int* values, Index n, Count* counts,
                            Index bins, const HistogramShape& shape, HistogramPlan* used,
@@ -359,9 +359,9 @@ LaunchStatus prepared_once(HistogramPath path, const int* values, Index n, Count
                                            stream);
 }
 
-// ---- Plans that are not the header's.
+// ---- Plans that differ from the header's promise.
 
-// The largest cluster where the smallest is promised.
+// Uses the largest cluster; the header promises the smallest.
 LaunchStatus largest_cluster(HistogramPath path, const int* values, Index n, Count* counts,
                              Index bins, const HistogramShape& shape, HistogramPlan* used,
                              cudaStream_t stream) {

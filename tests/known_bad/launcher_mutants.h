@@ -1,5 +1,5 @@
-// A broken launcher for each mistake of launchers.h, of any family, and what its laws reject it
-// for.
+// For each mistake of launchers.h, of any family: a broken launcher, and the labels with which the
+// laws must reject it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace lockstep::known_bad {
 
-// A row of the table for a family: a broken launcher, and the labels that its laws reject it for.
+// Adds one mutant: a broken launcher, and the labels with which the laws must reject it.
 template <class Launcher>
 void add(Mutants<Launcher>& mutants, std::string name, std::string change, Launcher* launch,
          Labels rejected_for, Labels on_silicon, std::string simulator_only = "") {
@@ -22,8 +22,9 @@ void add(Mutants<Launcher>& mutants, std::string name, std::string change, Launc
                      std::move(on_silicon), std::move(simulator_only)});
 }
 
-// The mistakes for one launcher. `Family` has the launcher, make<broken>(), an argument and the
-// last value that it may have whatever the case; and perhaps another for the refusal of that.
+// All mutants of one launcher. `Family` provides the launcher, make<broken>(), edge(arguments) and
+// kLast, the largest value of that argument that is valid in every case. few() and kLastOfFew
+// replace them for the mutant that refuses too much.
 template <class Family>
 auto mutants_of() {
   using B = Broken<Family::kLauncher>;
@@ -44,10 +45,10 @@ auto mutants_of() {
   using Judged = std::remove_pointer_t<decltype(Family::template make<Family::kLauncher>())>;
   Mutants<Judged> m;
   const Labels law = {"law"}, order = {"law", "mismatch", "unwritten"};
-  // Where the launcher copies too, its kernel may overtake the copy.
+  // A launcher that also copies may have a kernel that overtakes the copy.
   const Labels elsewhere = {"law", "finding:race"};
-  // Arrays of one case after another may lie where those before lay.
-  // Of another shape, or outside of what there is.
+  // Arrays of successive cases may have equal addresses. The stale arguments may have another
+  // shape, or refer to freed memory.
   const Labels kept = {"mismatch",
                        "unwritten",
                        "finding:uninitialised",
@@ -100,7 +101,7 @@ auto mutants_of() {
   return m;
 }
 
-// Families of one launcher, and of several.
+// Families with one launcher, and with several.
 template <auto* kFunction>
 struct One {
   static constexpr auto* kLauncher = kFunction;
@@ -123,8 +124,8 @@ struct Member {
   }
 };
 
-// What every launcher owes is judged before, and by more cases than, what the family alone
-// promises: it is what these mistakes break.
+// Runs the laws about launchers first, and with more cases than the family's own laws: the mutants
+// break them.
 template <class Implementation>
 properties::Laws<Implementation> batteries_first(properties::Laws<Implementation> laws) {
   const auto first =

@@ -1,5 +1,5 @@
-// Launchers with a mistake that has nothing to do with what they compute: made of any launcher, so
-// that the batteries of every family can be held to each of them.
+// Launchers with mistakes that do not depend on what they compute. The templates break any
+// launcher, so that the laws of every family can be run on each mistake.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,17 +25,17 @@ struct Broken;
 
 template <auto* kLauncher, class... A>
 struct Broken<kLauncher, LaunchStatus(A...)> {
-  using Arguments = std::tuple<A...>;  // references too: what a captured launch reads must live on
+  using Arguments = std::tuple<A...>;  // references too: a captured launch reads them later
   using Copies = std::tuple<std::decay_t<A>...>;
 
-  // Ignores the stream that it is given.
+  // Ignores its stream argument.
   static LaunchStatus on_the_default_stream(A... a) {
     Arguments all(a...);
     std::get<cudaStream_t>(all) = nullptr;
     return std::apply(kLauncher, all);
   }
 
-  // Does nothing for the arrays that it has just worked on.
+  // Returns at once if the arrays are those of the previous call.
   static LaunchStatus once_for_the_same_arrays(A... a) {
     static std::optional<std::array<const void*, sizeof...(A)>> last;
     const std::array<const void*, sizeof...(A)> arrays = {array_of(a)...};
@@ -45,8 +45,7 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     return status;
   }
 
-  // What it has made of the other arguments it keeps for calls on the same arrays, as a map of a
-  // tensor is kept.
+  // Keeps the other arguments for later calls with the same arrays, as a cached tensor map does.
   static LaunchStatus with_the_first_arguments(A... a) {
     static std::array<const void*, sizeof...(A)> last = {};
     static std::deque<Copies> kept;  // a captured launch may read them
@@ -62,7 +61,7 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     return std::apply(kLauncher, kept.back());
   }
 
-  // kMaxBlocks(arguments) is the largest grid that is allowed. The launcher does not observe it.
+  // Ignores the limit of the grid. kMaxBlocks(arguments) is the argument with the limit.
   template <auto kMaxBlocks>
   static LaunchStatus as_many_blocks_as_it_likes(A... a) {
     static std::deque<Copies> kept;
@@ -71,7 +70,8 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     return std::apply(kLauncher, all);
   }
 
-  // kStride(arguments) are bytes. A tensor map holds 40 bits of a stride that 16 divides.
+  // Fails for strides that no tensor map can hold: a map holds 40 bits of a stride that is a
+  // multiple of 16. kStride(arguments) is in bytes.
   template <auto kStride>
   static LaunchStatus by_a_map_whatever_the_stride(A... a) {
     Arguments all(a...);
@@ -82,8 +82,8 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
                : status;
   }
 
-  // kProduct(arguments) is the product of some of them, at most kMost. The launcher looks at 32
-  // bits of it.
+  // Checks only the low 32 bits of kProduct(arguments), a product of arguments that may be at most
+  // kMost.
   template <auto kProduct, auto kMost>
   static LaunchStatus product_in_32_bits(A... a) {
     Arguments all(a...);
@@ -93,14 +93,14 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
                : std::apply(kLauncher, all);
   }
 
-  // Launches, and does not look whether CUDA has taken it.
+  // Launches without checking the error of CUDA.
   static LaunchStatus without_a_look(A... a) {
     const LaunchStatus status = kLauncher(a...);
     return status.of_cuda ? LaunchStatus{} : status;
   }
 
-  // Works on the device of its first call alone: what it prepares there it takes for prepared
-  // everywhere.
+  // Works only on the device of its first call: it assumes that the preparation of that device
+  // holds for all.
   static LaunchStatus for_one_device(A... a) {
     int device = 0;
     if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess)
@@ -111,7 +111,8 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
                : kernels::status_of(cudaErrorInvalidConfiguration, "known-bad", "launching");
   }
 
-  // kEdge(arguments) is one of them. kLast is the last value that must be taken.
+  // Accepts, or refuses, one value too many. kEdge(arguments) is the argument, kLast its largest
+  // valid value.
   template <auto kEdge, auto kLast>
   static LaunchStatus one_too_many(A... a) {
     Arguments all(a...);

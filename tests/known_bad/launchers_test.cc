@@ -1,4 +1,4 @@
-// The laws of all families, run on launchers that make the same mistakes in each of them
+// Runs the laws of all families on launchers that make the same mistakes in each family
 // (launchers.h).
 #include "properties/histogram.h"
 #include "properties/matmul.h"
@@ -39,7 +39,7 @@ struct RayTracerFamily : One<&kernels::ray_trace> {
 struct MatmulFamily : One<&kernels::matmul> {
   static constexpr std::uint8_t kLast = 3;  // the last variant
   static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
-  // As many rows as are promised with as many columns.
+  // The largest number of rows that is promised for this number of columns.
   static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
   static std::int64_t few(const auto& a) { return std::get<1>(a).rows; }
   static constexpr bool kHasStride = true;
@@ -90,7 +90,7 @@ struct TensorCopyFamily : Member<kernels::TensorCopyLaunchers, &kernels::TensorC
 struct TensorMatmulFamily : One<&kernels::tensor_matmul> {
   static constexpr std::uint8_t kLast = 7;  // the last path
   static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
-  // As many rows as are promised with as many columns.
+  // The largest number of rows that is promised for this number of columns.
   static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
   static std::int64_t few(const auto& a) { return std::get<2>(a).rows; }
   static constexpr bool kHasStride = true;

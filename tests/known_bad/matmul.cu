@@ -1,6 +1,6 @@
-// The tiled matrix product in steps, and what goes wrong when one step is a mistake that people
-// make. A known-bad kernel replaces one step; a negative control at the end of the file goes
-// another way altogether and must be accepted.
+// Mutants of the tiled matrix product. The correct kernel consists of steps; a mutant replaces one
+// step by a typical mistake. The negative controls at the end are correct in another way and must
+// be accepted.
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr const char* kWho = "known-bad matmul";
 constexpr int kTile = 8;
 constexpr unsigned kMaxGridY = 65535;
 
-// Every step done right, for one block of kTile x kTile threads and one tile of C.
+// The correct steps, for one block of kTile x kTile threads and one tile of C.
 struct Honest {
   __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
     if (i < a.rows && p < a.columns) tile[threadIdx.y][threadIdx.x] = a.data[i * a.stride + p];
@@ -40,7 +40,7 @@ struct Honest {
     c.data[i * c.stride + j] = sum;
   }
   __device__ static Index next_row(Index row) { return row + Index{gridDim.y} * kTile; }
-  // Host: tiles across or down.
+  // On the host: the number of tiles across or down.
   static unsigned tiles(Index n) { return (n - 1) / kTile + 1; }
 };
 
@@ -170,8 +170,8 @@ struct SaturatedProduct : Honest {
 
 struct RowAndColumnSwapped : Honest {
   __device__ static void store(const Out& c, Index i, Index j, float sum) {
-    // Where the swapped place exists: on squares nothing leaves the matrix, and equal values would
-    // hide it.
+    // Only if the swapped element exists. Square matrices have it always; equal values would hide
+    // the mistake.
     if (i < c.columns && j < c.rows) c.data[j * c.stride + i] = sum;
   }
 };
@@ -200,7 +200,7 @@ struct GridOfWholeTiles : Honest {
 
 // ---- Mistakes in rounding.
 
-// Zeros outside the matrices, and a whole tile of terms always: +0 added to a sum of -0 gives +0.
+// Sums whole tiles with zeros outside the matrices: -0 plus +0 is +0.
 struct ZeroPadded : Honest {
   __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
     tile[threadIdx.y][threadIdx.x] = i < a.rows && p < a.columns ? a.data[i * a.stride + p] : 0.0f;
@@ -260,7 +260,7 @@ LaunchStatus shapes_unchecked(MatmulVariant variant, const In& a, const In& b, c
 
 // ---- Negative controls.
 
-// One row of C a block, threads striding over its columns: no shared memory, four terms a turn.
+// One block per row of C; threads stride over columns; no shared memory; four terms per turn.
 __global__ void row_a_block(In a, In b, Out c) {
   const Index i = blockIdx.x, k = a.columns;
   for (Index j = threadIdx.x; j < c.columns; j += blockDim.x) {

@@ -7,8 +7,7 @@
 namespace lockstep::known_bad {
 namespace {
 
-// The kernels here are the same for every variant: CoversRowsBeyondTheGrid says what it says of
-// one.
+// The kernels here ignore the variant: one CoversRowsBeyondTheGrid law is enough.
 properties::Laws<properties::Matmul> laws_of_one_variant() {
   auto laws = of_kernels(properties::matmul_laws());
   std::erase_if(laws,

@@ -1,5 +1,5 @@
-// The laws of the matrix units, run on units with a mistake each, and on one that is right but
-// launched otherwise.
+// Runs the laws of the matrix units on matrix units with one mistake each, and on a correct one
+// that is launched in another way.
 #include "properties/matrix_unit.h"
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@ using kernels::LaunchStatus;
 using kernels::MatrixForm;
 using properties::MatrixForms;
 
-// The launcher that a mutant changes.
+// The correct launcher, which a mutant changes.
 MatrixForm::Launch honest(const MatrixForm& form) {
   const auto& all = kernels::mma_forms();
   return std::find_if(all.begin(), all.end(),
@@ -30,7 +30,7 @@ LaunchStatus copied(cudaError_t error) {
   return kernels::status_of(error, "known-bad matrix unit", "copying an element");
 }
 
-// Word `at` of every tile of D is C's instead.
+// Replaces word `at` of every tile of D by C's word.
 LaunchStatus replace_word(const MatrixForm& form, const void* c, void* d, int tiles, int at,
                           cudaStream_t stream) {
   const auto pitch = static_cast<std::size_t>(form.d_bytes()),
@@ -60,13 +60,13 @@ LaunchStatus without_c(const MatrixForm& form, const void* a, const void* b, con
   return status.ok() ? honest(form)(form, a, b, d, d, tiles, stream) : status;
 }
 
-// The first column of B is the second's of the tile.
+// The first column of B is the tile's second.
 LaunchStatus a_column_shifted(const MatrixForm& form, const void* a, const void* b, const void* c,
                               void* d, int tiles, cudaStream_t stream) {
   const int column = form.b_bytes() / form.n;
   const auto* shifted = static_cast<const char*>(b) + column;
   for (int t = 0; t < tiles; ++t) {
-    const bool last = t + 1 == tiles;  // nothing behind its matrices is read
+    const bool last = t + 1 == tiles;  // nothing behind the last matrices may be read
     const auto at = static_cast<std::size_t>(t);
     const LaunchStatus status = honest(form)(
         form, static_cast<const char*>(a) + at * static_cast<std::size_t>(form.a_bytes()),
@@ -93,7 +93,7 @@ LaunchStatus tile_by_tile(const MatrixForm& form, const void* a, const void* b, 
   return {};
 }
 
-// By the instruction that wraps, where the form says that it saturates.
+// Executes the wrapping instruction for a form that saturates.
 LaunchStatus wraps_for_all_its_name(const MatrixForm& form, const void* a, const void* b,
                                     const void* c, void* d, int tiles, cudaStream_t stream) {
   constexpr std::string_view kSaturating = " saturating";

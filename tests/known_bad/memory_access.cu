@@ -1,6 +1,6 @@
-// Honest gathers and scatters in steps, and what goes wrong when one step is a mistake that people
-// make. A known-bad kernel replaces one step; a negative control at the end of the file goes
-// another way altogether and must be accepted.
+// Mutants of the gathers and scatters. The correct kernel consists of steps; a mutant replaces one
+// step by a typical mistake. The negative controls at the end are correct in another way and must
+// be accepted.
 #include "tests/known_bad/memory_access.h"
 
 namespace lockstep::known_bad {
@@ -16,8 +16,8 @@ using Index = std::int64_t;
 
 constexpr const char* kWho = "known-bad memory access";
 
-// Every step done right, for elements of four bytes; other sizes, paths and random patterns are the
-// real launcher's.
+// The correct steps, for elements of four bytes. The real launcher handles other sizes, paths and
+// random patterns.
 struct Honest {
   __device__ static bool takes_part(const AccessPattern& p, Index t, Index n) {
     return t < n && t % 32 < p.lanes;
@@ -125,7 +125,7 @@ struct LowBytesOnly : Honest {
   __device__ static unsigned load(const unsigned* x, Index i) { return x[i] & 0xffffff; }
 };
 
-// Rounds signalling NaN patterns: bits that are no numbers do not survive arithmetic.
+// Converts through float: signalling NaN patterns do not survive arithmetic.
 struct ThroughFloat : Honest {
   __device__ static unsigned load(const unsigned* x, Index i) {
     return __float_as_uint(__fadd_rn(__uint_as_float(x[i]), -0.0f));
@@ -139,7 +139,7 @@ struct PairsWhateverTheAlignment : Honest {
   }
 };
 
-// Right in every bit, but four requests for what one can bring.
+// Correct values, but four memory requests instead of one.
 struct ByteByByte : Honest {
   __device__ static unsigned load(const unsigned* x, Index i) {
     const volatile unsigned char* bytes = reinterpret_cast<const unsigned char*>(x + i);
@@ -147,7 +147,7 @@ struct ByteByByte : Honest {
   }
 };
 
-// Right in every bit, but each word is asked for twice.
+// Correct values, but two requests for each word.
 struct ReadsTwice : Honest {
   __device__ static unsigned load(const unsigned* x, Index i) {
     const volatile unsigned* words = x;
@@ -164,14 +164,14 @@ struct StoresTwice : Honest {
   }
 };
 
-// Right up to 2^31 elements.
+// Correct up to 2^31 elements.
 struct IndexIn32Bits : Honest {
   __device__ static Index index(const AccessPattern& p, Index t) {
     return static_cast<int>(Honest::index(p, t));
   }
 };
 
-// Right for factors that are not negative.
+// Correct for factors that are not negative.
 struct FactorWithoutItsSign : Honest {
   __device__ static Index index(const AccessPattern& p, Index t) {
     AccessPattern positive = p;

@@ -6,7 +6,7 @@
 
 namespace lockstep::known_bad {
 
-// A family in which one launcher is under suspicion and the other is the real one.
+// Mutants replace one launcher of the family; the other launcher is the real one.
 Mutants<const kernels::MemoryAccessLaunchers> memory_access_mutants();
 
 }  // namespace lockstep::known_bad

@@ -1,6 +1,6 @@
-// What goes wrong when a variable is thought to have another scope or lifetime than it has, and
-// negative controls that reach the same result in another way. Each replaces one launcher of the
-// family; its argument checks are the real launcher's, asked with no work to do.
+// Mutants that assume a wrong scope or lifetime of a variable, and negative controls that compute
+// the same result in another way. Each replaces one launcher of the family. Its argument checks
+// call the real launcher with no work.
 #include <algorithm>
 
 #include "tests/known_bad/memory_spaces.h"
@@ -29,7 +29,7 @@ __device__ Index thread_in_grid() { return Index{blockIdx.x} * blockDim.x + thre
 
 LaunchStatus launched() { return kernels::status_of(cudaGetLastError(), kWho, "launching"); }
 
-// What the real launcher would refuse is refused.
+// Refuses the arguments that the real launcher refuses.
 bool is_legal(const void* p) {
   return p != nullptr && reinterpret_cast<std::uintptr_t>(p) % alignof(Word) == 0;
 }
@@ -42,7 +42,7 @@ LaunchStatus check(const void* p, const SpaceShape& shape, int shift = 0) {
   return {};
 }
 
-// So many threads, more than none, in such blocks.
+// Whether n threads, at least 1, fit a grid of blocks of that size.
 bool is_grid(Index n, int block) {
   return block >= 1 && block <= 1024 && n >= 1 && n <= Index{0x7fffffff} * block;
 }
@@ -72,7 +72,7 @@ __global__ void local_not_filled(Word* y, Word seed, int shift) {
     y[i * kLocalWords + j] = a[(j + turn) % kLocalWords] + 0 * turn;
 }
 
-// A negative control: no array at all.
+// A negative control without a local array.
 __global__ void local_computed(Word* y, Word seed, int shift) {
   const Index i = thread_in_grid();
   for (Index j = 0; j < kLocalWords; ++j)
@@ -98,7 +98,7 @@ __global__ void shared_without_barrier(const Word* x, Word* y) {
   y[i] = sum;
 }
 
-// Takes shared memory to hold what an earlier kernel left there.
+// Expects shared memory to keep the contents from an earlier kernel.
 __global__ void shared_from_the_last_launch(const Word* x, Word* y) {
   __shared__ Word words[1024];
   const Index i = thread_in_grid();
@@ -109,7 +109,7 @@ __global__ void shared_from_the_last_launch(const Word* x, Word* y) {
   y[i] = sum;
 }
 
-// One array for all blocks.
+// Uses one array for all blocks.
 __global__ void shared_by_the_grid(const Word* x, Word* y) {
   const Index i = thread_in_grid();
   scratch[threadIdx.x] = x[i];
@@ -129,8 +129,8 @@ __global__ void shared_sum_of_a_warp(const Word* x, Word* y) {
   y[i] = sum;
 }
 
-// A warp's lanes are taken to run in step, as they did before Volta: volatile, and no barrier
-// between. kBarriers: done right.
+// Expects the lanes of a warp to execute in lock-step, as before Volta: volatile accesses without
+// barriers. With kBarriers: correct.
 template <bool kBarriers>
 __global__ void shared_by_a_warp_in_step(const Word* x, Word* y) {
   __shared__ Word words[1024];
@@ -156,7 +156,7 @@ __global__ void shared_by_a_warp_in_step(const Word* x, Word* y) {
   y[i] = words[0];
 }
 
-// A negative control: one word, to which every thread adds.
+// A negative control: every thread adds to one word.
 __global__ void shared_by_atomics(const Word* x, Word* y) {
   __shared__ Word sum;
   const Index i = thread_in_grid();
@@ -184,7 +184,7 @@ __global__ void count_by_blocks() {
   const int present = __syncthreads_count(1);
   if (threadIdx.x == 0) atomicAdd(&own_count, static_cast<unsigned long long>(present));
 }
-// Right until 32 bits are full.
+// Correct until the count exceeds 32 bits.
 __global__ void count_in_32_bits() { atomicAdd(reinterpret_cast<unsigned*>(&own_count), 1u); }
 __global__ void count_anew(unsigned long long threads) {
   if (thread_in_grid() == 0) own_count = threads;
@@ -195,7 +195,7 @@ LaunchStatus read_own_count(std::uint64_t& count) {
 }
 LaunchStatus write_own_count(std::uint64_t count) {
   cudaError_t error = cudaMemcpyToSymbol(own_count, &count, sizeof count);
-  // It may return before the bytes are there.
+  // The copy may return before its data has arrived.
   if (error == cudaSuccess) error = cudaStreamSynchronize(nullptr);
   return kernels::status_of(error, kWho, "copying");
 }
@@ -279,7 +279,7 @@ LaunchStatus transform_partly(Word* words, Index count, int block, cudaStream_t 
   return launched();
 }
 
-// A family with one member replaced.
+// The family with one launcher replaced.
 template <auto MemorySpaceLaunchers::*kMember, auto kLauncher>
 const MemorySpaceLaunchers* with() {
   static const MemorySpaceLaunchers family = [] {

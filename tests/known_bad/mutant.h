@@ -1,6 +1,6 @@
-// Variants of a kernel that test the tests: a mutant has a planted fault, which the laws must find
-// for its stated reason; a negative control is right but written differently, and the laws must
-// accept it. A family's kernels and their table stand together in <family>.cu.
+// Variants of a kernel that test the laws. A mutant has a planted fault, which the laws must find
+// for its stated reason. A negative control is correct but written differently, and the laws must
+// accept it. <family>.cu holds a family's kernels and their table.
 #pragma once
 
 #include <string>
@@ -13,15 +13,14 @@ using Labels = std::vector<std::string>;  // of Failure::label: "mismatch", "fin
 template <class Launcher>
 struct Mutant {
   std::string name;
-  std::string
-      change;  // the planted fault, in words; of a negative control, what it does differently
+  std::string change;  // the planted fault; for a negative control, the difference
   Launcher* launch = nullptr;
-  // The rejection must have one of these labels; several where the order of threads decides which
-  // is seen first. None: a negative control.
+  // The rejection must have one of these labels. Several, if the order of threads decides which
+  // failure is seen first. Empty for a negative control.
   Labels rejected_for;
-  // The same on silicon, where nothing watches each access ...
+  // The labels on silicon, where no check watches each access.
   Labels on_silicon;
-  // ... or, if that is empty, why silicon cannot show it; then it does not run there.
+  // If that is empty: why silicon cannot show the fault. The mutant does not run there.
   std::string simulator_only;
 
   bool has_fault() const { return !rejected_for.empty(); }

@@ -25,7 +25,7 @@ std::vector<MutationTest>& not_run_here() {
 }
 
 void run(const MutationTest& t) {
-  // Without a device every kernel would be rejected, some even for a label that is theirs.
+  // Without a device the laws would reject every kernel, some even with an expected label.
   ASSERT_EQ(device_error(), "") << "no device to run on";
   if (!t.runs_here) {
     const CaseOutcome clause =

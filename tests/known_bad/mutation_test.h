@@ -1,6 +1,6 @@
-// Mutation tests: the laws that prove the real kernels must kill every mutant, for its stated
-// reason, and accept every negative control. Each is a gtest test, KnownBad.<family>_<name> or
-// KnownGood.<family>_<name>; the program closes with a table of all verdicts.
+// Mutation tests. The laws of a family must reject every mutant for its stated reason, and accept
+// every negative control. Each is a gtest test, KnownBad.<family>_<name> or
+// KnownGood.<family>_<name>; the program ends with a table of all verdicts.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,15 @@
 
 namespace lockstep::known_bad {
 
-// The cases of each law. All laws run with a few cases first, for most faults show at once though
-// perhaps only to the last law; the most are enough for the rarest one (a size past 2^16).
+// The number of cases of each law, round by round. The first round has few cases, because most
+// faults show at once, though perhaps only to the last law. The last round is enough for the rarest
+// fault (a size past 2^16).
 inline constexpr std::array kRoundsToReject = {8, 40, 300, 2000};
-// What a negative control must pass: as many as all but few mutants fall to.
+// The number of cases that a negative control must pass; almost all mutants fail within it.
 inline constexpr std::array kRoundsToAccept = {40};
-// Runs spent on making a failing case of cost 1 to 10 smaller, and fewer of those that cost more.
-// Not time: what a mutant falls to, a race or a deadlock, may depend on the case, and must not on
-// what else the machine does.
+// The largest number of runs to shrink a failing case, for laws of cost 1 to 10; fewer for higher
+// costs. A number of runs rather than a time: the result must not depend on the load of the
+// machine.
 inline constexpr int kMaxShrinks = 150;
 inline constexpr int shrinks_of(int cost) {
   return std::min(kMaxShrinks, 10 * kMaxShrinks / std::max(cost, 1));
@@ -34,19 +35,19 @@ inline constexpr int shrinks_of(int cost) {
 
 inline constexpr char kAccepted[] = "accepted";
 
-// What the laws found: the first law that does not hold, or none.
+// The result of the laws: the first law that does not hold, or none.
 struct MutationResult {
   std::string law, label = kAccepted, minimal_case, message;
-  std::uint64_t cases = 0;  // of all laws together
+  std::uint64_t cases = 0;  // summed over all laws
 };
 
 // The test of one mutant or negative control, of any family.
 struct MutationTest {
   std::string family, name, change;
   bool has_fault = false;
-  Labels rejected_for;  // on the device at hand
+  Labels rejected_for;  // for the current device
   bool runs_here = true;
-  std::string why_not_here;  // why silicon cannot show it
+  std::string why_not_here;  // why silicon cannot show the fault
   std::function<MutationResult(std::span<const int> rounds)> run;
 
   std::string full_name() const { return family + "/" + name; }
@@ -63,7 +64,7 @@ MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>
     for (const auto& law : laws) {
       PropertyOptions options;
       options.cases = std::max(cases / law.options.cost, 1);
-      // A round's cases begin with those of the round before.
+      // The cases of a round include those of the previous round.
       if (earlier > 0 && options.cases == std::max(earlier / law.options.cost, 1)) continue;
       options.max_shrinks = shrinks_of(law.options.cost);
       const PropertyResult result = law.judge(law.name, *launch, options);
@@ -81,10 +82,10 @@ MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>
   return found;
 }
 
-// The laws for variants of a kernel, cheapest first: a mutant is seldom left for those whose single
-// case is a huge grid. Mutants are launched by grids as large as their cases need. So laws about
-// launchers are left out: sizes they accept, grids they launch, their queries and reports, and the
-// ends of those grids. launchers_test.cc covers them.
+// The laws for mutants of kernels, cheapest first, because a mutant seldom survives to the laws
+// with huge grids. Mutants choose their grids themselves. So laws about launchers are left out:
+// accepted sizes, grids, queries and reports, and the far ends of grids. launchers_test.cc covers
+// them.
 template <class Implementation>
 properties::Laws<Implementation> of_kernels(properties::Laws<Implementation> laws) {
   constexpr std::string_view kOfTheGrid[] = {

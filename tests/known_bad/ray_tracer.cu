@@ -1,6 +1,6 @@
-// The ray tracer in steps, and what goes wrong when one step is a mistake that people make. A
-// mutant replaces one step; a negative control at the end of the file goes another way altogether
-// and must be accepted.
+// Mutants of the ray tracer. The correct kernel consists of steps; a mutant replaces one step by a
+// typical mistake. The negative controls at the end are correct in another way and must be
+// accepted.
 #include <algorithm>
 
 #include "tests/known_bad/ray_tracer.h"
@@ -13,10 +13,10 @@ using kernels::RayTracerVariant;
 using kernels::Sphere;
 
 constexpr const char* kWho = "known-bad ray tracer";
-constexpr int kSide = 8;  // threads on a side of a block
+constexpr int kSide = 8;  // threads along one side of a block
 constexpr int kMaxGridY = 65535;
 
-// Every step done right; spheres are read from global memory whatever the variant.
+// The correct steps. They read spheres from global memory for every variant.
 struct Honest {
   __device__ static float centre(int size) { return size * 0.5f; }
   __device__ static bool inside(int x, int y, int width, int height) {
@@ -52,7 +52,7 @@ template <class Step>
 __global__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int width, int height,
                       std::size_t pitch) {
   const int x = blockIdx.x * kSide + threadIdx.x;
-  // The blocks of a grid that is no higher than a grid can be stride over the rows.
+  // The grid's height is limited: its blocks stride over the rows.
   for (int top = blockIdx.y * kSide; top < height; top = Step::next_row(top)) {
     const int y = top + threadIdx.y;
     if (!Step::inside(x, y, width, height)) return;
@@ -239,7 +239,7 @@ LaunchStatus constant_limit_unchecked(RayTracerVariant variant, const Sphere* sp
 
 // ---- Negative controls.
 
-// The list backwards, and of equal heights the later one: the same sphere wins.
+// Goes backwards through the list; the later of two equal heights wins: the same sphere.
 __global__ void backwards(const Sphere* spheres, int count, std::uint8_t* image, int width,
                           int height, std::size_t pitch) {
   for (std::int64_t e = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;

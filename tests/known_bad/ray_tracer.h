@@ -10,7 +10,7 @@ using RayTracerLauncher = decltype(kernels::ray_trace);
 
 Mutants<RayTracerLauncher> ray_tracer_mutants();
 
-// Those whose mistake is how many spheres the launcher takes.
+// Mutants that accept a wrong number of spheres.
 Mutants<RayTracerLauncher> ray_tracer_launcher_mutants();
 
 }  // namespace lockstep::known_bad

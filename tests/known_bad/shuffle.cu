@@ -1,6 +1,6 @@
-// Honest warp exchanges in steps, and what goes wrong when one step is a mistake that people make.
-// A mutant replaces one step; a negative control at the end of the file goes another way altogether
-// and must be accepted.
+// Mutants of the warp exchanges. The correct kernel consists of steps; a mutant replaces one step
+// by a typical mistake. The negative controls at the end are correct in another way and must be
+// accepted.
 #include <cstdint>
 
 #include "kernels/argument_check.h"
@@ -29,8 +29,8 @@ __device__ unsigned existing_lanes() {
   return left >= 32 ? 0xffffffffu : (1u << left) - 1;
 }
 
-// ---- Exchanges. Everything about one, done right; T is int in all, the other types are the real
-// ones.
+// ---- Exchanges. The correct steps, for T = int; the real launchers handle other
+// types.
 
 struct Honest {
   __device__ static unsigned lane() { return thread_in_block() % 32; }
@@ -84,7 +84,7 @@ __global__ void exchange_kernel(ShuffleOp op, const int* x, const int* operand, 
   }
 }
 
-// What the launcher of shuffles refuses beside what check_warp_arrays does.
+// Refuses what the real launcher refuses: check_warp_arrays and the operand's checks.
 LaunchStatus check_exchange(ShuffleOp op, const int* x, const int* operand, const int* y, int width,
                             const WarpShape& shape) {
   if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok())
@@ -110,8 +110,8 @@ LaunchStatus exchange_ints(ShuffleOp op, const int* x, const int* operand, int* 
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
-// The mask names every lane of the warp, but the lanes that are no members wait elsewhere: neither
-// side ever meets the other.
+// The mask names every lane of the warp, but non-members wait elsewhere: the two sides never
+// synchronise.
 __global__ void mask_names_lanes_elsewhere(ShuffleOp op, const int* x, const int* operand, int* y,
                                            int width, unsigned members, bool divergent) {
   const unsigned lane = Honest::lane(), existing = existing_lanes();
@@ -172,7 +172,7 @@ struct MaskLeavesOutTheCaller : Honest {
 };
 
 struct ReadsALaneOfTheOtherBranch : Honest {
-  // Each branch exchanges with its own mask, but asks for the neighbour, who is on the other
+  // Each branch exchanges with its own mask, but reads from a neighbour in the other
   // branch.
   __device__ static int index(unsigned mask, int value, int operand, int width) {
     const int lane = thread_in_block() % 32;
@@ -274,7 +274,7 @@ struct FlushesSubnormals : HonestSum {
   }
 };
 
-// An exclusive scan that shifts first and scans then: 0 + -0 is +0.
+// An exclusive scan that shifts before it scans: 0 + -0 is +0.
 struct ShiftFirst : HonestSum {
   __device__ static float exclusive(float, float own, int position, unsigned mask, int width) {
     float value = __shfl_up_sync(mask, own, 1, width);
@@ -287,7 +287,7 @@ struct ShiftFirst : HonestSum {
   }
 };
 
-// The sums at distances 1, 2, 4, ...: the same sums, in another order.
+// Sums at distances 1, 2, 4, ...: the same terms in another order.
 struct DistancesGrow : HonestSum {
   __device__ static int first_step(int width) { return width > 1 ? 1 : 0; }
   __device__ static int next_step(int step, int width) { return 2 * step < width ? 2 * step : 0; }
@@ -295,7 +295,7 @@ struct DistancesGrow : HonestSum {
 
 // ---- Negative controls.
 
-// Every exchange by computing the source lane and asking for its index.
+// Computes the source lane of every exchange and shuffles by index.
 struct ByIndex : Honest {
   __device__ static int from(unsigned mask, int value, int source, bool inside) {
     const int lane = thread_in_block() % 32;

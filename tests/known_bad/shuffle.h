@@ -6,7 +6,7 @@
 
 namespace lockstep::known_bad {
 
-// A family in which some launchers are under suspicion and the others are the real ones.
+// Mutants replace some launchers of the family; the other launchers are the real ones.
 Mutants<const kernels::ShuffleLaunchers> shuffle_mutants();
 
 }  // namespace lockstep::known_bad

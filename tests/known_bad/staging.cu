@@ -1,6 +1,6 @@
-// Honest staging kernels in steps, and what goes wrong when one step is a mistake that people make.
-// A mutant replaces one step; a negative control at the end of the file goes another way altogether
-// and must be accepted.
+// Mutants of the staging kernels. The correct kernel consists of steps; a mutant replaces one step
+// by a typical mistake. The negative controls at the end are correct in another way and must be
+// accepted.
 #include <algorithm>
 
 #include "tests/known_bad/staging.h"
@@ -152,12 +152,12 @@ LaunchStatus transpose(TransposeVariant variant, const Word* x, Index rows, Inde
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
-// Rows that a grid of 65,535 blocks does not cover are nobody's.
+// Omits the rows beyond a grid of 65,535 blocks.
 struct OneGridOfRows : HonestTranspose {
   __device__ static Index next_row(Index) { return 0x7fffffffffffffff; }
 };
 
-// A block that goes on to more rows overwrites the tile under slower warps.
+// A block that processes more rows overwrites the tile while slower warps read it.
 struct NextTileAtOnce : HonestTranspose {
   __device__ static void wait_for_its_users() {}
 };
@@ -198,7 +198,7 @@ __global__ void map_in_place(const Word* x, Index n, Word* y, Word a, Word b) {
     const_cast<Word*>(x)[i] = y[i] = a * x[i] + b;
 }
 
-// A negative control: four words a thread where both arrays allow it, one by one elsewhere.
+// A negative control: four words per thread if both arrays are aligned, otherwise one.
 __global__ void map_by_four(const Word* x, Index n, Word* y, Word a, Word b) {
   const Index step = Index{gridDim.x} * blockDim.x,
               thread = Index{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -14,8 +14,8 @@ namespace {
 
 using kernels::StagingLaunchers;
 
-// Those that judge a launcher which is another than the real one, and those that judge all: a law
-// of a launcher that is as it was says nothing of the mutant.
+// The laws that judge a replaced launcher, and those that judge all launchers. A law of an
+// unchanged launcher cannot reject the mutant.
 properties::Laws<properties::Staging> laws_for(const StagingLaunchers& mutant) {
   const StagingLaunchers real;
   properties::Laws<properties::Staging> laws = of_kernels(properties::staging_laws());

@@ -1,6 +1,6 @@
-// The stencil in steps, and what goes wrong when one step is a mistake that people make. A mutant
-// replaces one step; a negative control at the end of the file goes another way altogether and must
-// be accepted.
+// Mutants of the stencil. The correct kernel consists of steps; a mutant replaces one step by a
+// typical mistake. The negative controls at the end are correct in another way and must be
+// accepted.
 #include <algorithm>
 
 #include "tests/known_bad/stencil.h"
@@ -20,7 +20,7 @@ constexpr const char* kWho = "known-bad stencil";
 
 __constant__ float constant_coefficients[kStencilRadius + 1];
 
-// Every step done right. One block computes one tile.
+// The correct steps. One block computes one tile.
 struct Honest {
   // x[i] for any i.
   __device__ static float load(const float* x, Index n, Index i, StencilBoundary boundary) {
@@ -38,7 +38,7 @@ struct Honest {
       tile[j] = Step::load(x, n, first + j - kStencilRadius, boundary);
     }
   }
-  // Between filling and using the tile; `active` threads have an element.
+  // Called between filling and using the tile; `active` threads have an element.
   __device__ static void wait(bool active) { __syncthreads(); }
   __device__ static float coefficient(int k) { return constant_coefficients[k]; }
   __device__ static float difference(float right, float left) { return __fsub_rn(right, left); }
@@ -54,7 +54,7 @@ struct Honest {
   __device__ static void store(float* y, Index n, Index i, float value) {
     if (i < n) y[i] = value;
   }
-  // Host: how many blocks, and when the coefficients are copied.
+  // On the host: the number of blocks, and the copy of the coefficients.
   static unsigned blocks(Index n, Index block) { return (n - 1) / block + 1; }
   static cudaError_t copy_coefficients(const StencilCoefficients& c, cudaStream_t stream) {
     return cudaMemcpyToSymbolAsync(constant_coefficients, c.data(), sizeof c, 0,
@@ -125,13 +125,13 @@ struct BlockEdgeIsSignalEdge : Honest {
                                StencilBoundary boundary) {
     Honest::stage<Step>(tile, x, n, first, boundary);
     if (boundary != StencilBoundary::kZero || threadIdx.x >= kStencilRadius) return;
-    // Each thread clears what itself has staged, so that this is a wrong value and no race.
+    // Each thread clears the element that it staged: a wrong value without a race.
     tile[threadIdx.x] = 0;
   }
 };
 
 struct VectorLoad : Honest {
-  // Four elements at a time wherever the tile lies inside the signal, whatever the base address.
+  // Loads four elements at once wherever the tile is inside the signal, for any base address.
   template <class Step>
   __device__ static void stage(float* tile, const float* x, Index n, Index first,
                                StencilBoundary boundary) {
@@ -149,7 +149,7 @@ struct VectorLoad : Honest {
 // ---- Mistakes in staging.
 
 struct RightHaloOfPartialBlock : Honest {
-  // The right halo goes behind a whole tile; in a partial last block it belongs behind the last
+  // Stores the right halo behind a whole tile; in a partial last block it belongs behind the last
   // element.
   template <class Step>
   __device__ static void stage(float* tile, const float* x, Index n, Index first,
@@ -178,7 +178,7 @@ struct NoBarrier : Honest {
 };
 
 struct DivergentBarrier : Honest {
-  // Threads without an element go past the first barrier to the second.
+  // Threads without an element skip the first barrier and wait at the second.
   __device__ static void wait(bool active) {
     if (active) __syncthreads();
     __syncthreads();
@@ -337,7 +337,7 @@ LaunchStatus empty_grid(StencilVariant variant, const float* x, Index n, float* 
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
-// One block that finds nothing to do.
+// One block that has no work.
 template <bool kOnItsStream>
 LaunchStatus idle_block(StencilVariant variant, const float* x, Index n, float* y,
                         const StencilCoefficients& c, StencilBoundary boundary,
@@ -375,7 +375,7 @@ __global__ void strided_tiles(const float* x, Index n, float* y, StencilBoundary
 
 // ---- Negative controls.
 
-// A value from global memory for each of the eight neighbours: no shared memory, no barrier.
+// Reads each of the eight neighbours from global memory: no shared memory, no barrier.
 __device__ float directly(const float* x, Index n, Index i, StencilBoundary boundary) {
   float sum = 0;
   for (int k = 1; k <= kStencilRadius; ++k) {
@@ -403,7 +403,7 @@ __global__ void two_a_thread(const float* x, Index n, float* y, StencilBoundary 
   if (i + 1 < n) y[i + 1] = directly(x, n, i + 1, boundary);
 }
 
-// Neighbours come from other lanes of the warp, and from memory where those lie in another warp.
+// Reads neighbours from other lanes by shuffles, and from memory across warps.
 __global__ void shuffled_halo(const float* x, Index n, float* y, StencilBoundary boundary) {
   const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
   const unsigned lane = threadIdx.x % 32, lanes = min(32, blockDim.x - (threadIdx.x - lane));
@@ -420,8 +420,8 @@ __global__ void shuffled_halo(const float* x, Index n, float* y, StencilBoundary
   if (i < n) y[i] = sum;
 }
 
-// The launcher of a kernel that is not made of steps, with kPerThread elements a thread; one that
-// strides keeps to the shape's max_blocks.
+// Launches a kernel without steps, with kPerThread elements per thread. A kernel that strides
+// observes the shape's max_blocks.
 template <auto kKernel, int kPerThread, bool kStrides>
 LaunchStatus launch_whole(StencilVariant variant, const float* x, Index n, float* y,
                           const StencilCoefficients& c, StencilBoundary boundary,

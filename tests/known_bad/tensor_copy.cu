@@ -1,6 +1,6 @@
-// Honest tensor copies in steps, and what goes wrong when one step is a mistake that people make. A
-// mutant replaces one step; negative controls at the end are right, in other ways. All of them copy
-// tiles; columns of pixels are left to the real launchers.
+// Mutants of the tensor copies. The correct kernel consists of steps; a mutant replaces one step by
+// a typical mistake. Negative controls at the end are correct in another way. All copy tiles; the
+// real launchers handle im2col.
 #include <cuda.h>
 
 #include <algorithm>
@@ -22,12 +22,12 @@ using Index = std::int64_t;
 using Word = std::uint32_t;
 
 constexpr const char* kWho = "known-bad tensor_copy";
-constexpr Word kGrain = 1024;  // of images in shared memory
+constexpr Word kGrain = 1024;  // alignment of images in shared memory
 
 struct Job {
   int rank;
   Word to, image_bytes, copied_bytes;
-  bool by_hand;  // the map leaves to the kernel what is swizzled
+  bool by_hand;  // the kernel swizzles, not the map
   int sizes[5], box[5], steps[5];
   Word unit_bytes;
   const std::int32_t* at;
@@ -140,8 +140,8 @@ __device__ bool elected() {
 // ---- Loads.
 
 struct HonestLoad {
-  static TensorShape mapped(const TensorShape& shape) { return shape; }  // what the map is made of
-  // `scratch`: global memory that holds the image in the end.
+  static TensorShape mapped(const TensorShape& shape) { return shape; }  // of the map
+  // `scratch`: global memory, which finally holds the image.
   __device__ static const CUtensorMap* map(const CUtensorMap& given, unsigned char*) {
     return &given;
   }
@@ -210,7 +210,7 @@ struct ExpectsTooMany : HonestLoad {
     known_bad::expect(barrier, w.copied_bytes + 16);
   }
 };
-// As if what lies outside of the tensor were not copied.
+// Expects the bytes inside the tensor only.
 struct ExpectsWhatIsInside : HonestLoad {
   __device__ static void expect(Word barrier, const Job& w, const int* at) {
     Word bytes = w.unit_bytes;
@@ -223,8 +223,8 @@ struct ExpectsWhatIsInside : HonestLoad {
     known_bad::expect(barrier, bytes);
   }
 };
-// The arrival that completes the phase comes first, the bytes after it: they belong to the next
-// one.
+// The arrival that completes the phase precedes expect_tx: the bytes count towards the next
+// phase.
 struct ArmedTooLate : HonestLoad {
   __device__ static void expect(Word barrier, const Job& w, const int*) {
     arrive(barrier);
@@ -242,7 +242,7 @@ struct CoordinatesSwapped : HonestLoad {
 struct Misaligned : HonestLoad {
   __device__ static Word to(const Job& w) { return w.to + 16; }
 };
-// A map that the kernel itself brings into global memory.
+// The kernel itself writes the map to global memory.
 struct MapWithoutItsFence : HonestLoad {
   __device__ static const CUtensorMap* map(const CUtensorMap& given, unsigned char* scratch) {
     auto* const words = reinterpret_cast<std::uint64_t*>(
@@ -281,7 +281,7 @@ struct AnotherSwizzle : HonestLoad {
           shape.swizzle == TensorSwizzle::k128 ? TensorSwizzle::kNone : TensorSwizzle::k128;
     return shape;
   }
-  // Rows that are narrower than what is swizzled lie that far apart.
+  // Rows narrower than the swizzle's span are one span apart.
   static bool fills_its_span(const TensorShape& s) {
     return s.swizzle == TensorSwizzle::k128 && s.interleave == TensorInterleave::kNone &&
            kernels::tensor_copied_bytes(s) == rows(s) * 128;
@@ -292,7 +292,7 @@ struct AnotherSwizzle : HonestLoad {
     return n;
   }
 };
-// The pattern of 128 bytes by hand, counted from the copy's begin: the hardware counts from the
+// Swizzles 128 bytes in the kernel, counted from the begin of the copy; hardware counts from the
 // address.
 struct SwizzledFromTheCopy : AnotherSwizzle {
   __device__ static Word line(const Job& w, Word piece) { return (piece - w.to / 16) / 8; }
@@ -355,11 +355,11 @@ __global__ void multicast_each(const __grid_constant__ CUtensorMap map, const Jo
   wait_for_all_blocks();
 }
 
-// The copy may come to a block that has no barrier yet, or still reads what the last one brought.
+// The copy may arrive at a block without an initialised mbarrier, or one that still reads.
 struct ComesUnasked : HonestMulticast {
   __device__ static void wait_until_all_are_ready() {}
 };
-// The barrier of each block hears of its own bytes alone.
+// Each block's mbarrier expects only the bytes of its own copies.
 struct OnlyTheIssuerExpects : HonestMulticast {
   __device__ static void expect(Word barrier, const Job& w, bool issues) {
     issues ? known_bad::expect(barrier, w.copied_bytes) : arrive(barrier);
@@ -375,9 +375,9 @@ struct LeavesOutTheLastBlock : HonestMulticast {
 
 struct HonestStore {
   __device__ static void publish_own() { publish(); }  // before the barrier
-  __device__ static void publish_all() {}              // behind it, by who issues
+  __device__ static void publish_all() {}              // after the barrier, by the issuing thread
   __device__ static void meet(Word) { __syncthreads(); }
-  // By all threads: who issues, and what is done until shared memory may be used again.
+  // Called by all threads: one issues the store and waits until its source may be reused.
   __device__ static void issue(const CUtensorMap* map, const Job& w, const int* at, Word from) {
     if (threadIdx.x != 0) return;
     store(map, w.rank, at, from);
@@ -391,7 +391,7 @@ __global__ void store_each(const __grid_constant__ CUtensorMap map, const Job w)
   __shared__ std::uint64_t object;
   const Word barrier = shared_address(&object);
   uint4* const image = image_of_block();
-  if (threadIdx.x == 0) init(barrier, (blockDim.x + 31) / 32);  // of who arrives for a warp
+  if (threadIdx.x == 0) init(barrier, (blockDim.x + 31) / 32);  // one arrival per warp
   __syncthreads();
   unsigned parity = 0;
   for (Index i = blockIdx.x; i < w.count; i += gridDim.x, parity ^= 1) {
@@ -418,13 +418,13 @@ struct PlainStore : HonestStore {
 struct NoProxyFence : PlainStore {
   __device__ static void publish_own() {}
 };
-// What others have stored is not this thread's to publish before it has met them.
+// A fence by the issuer before the barrier does not cover other threads' stores.
 struct FenceOfTheIssuer : PlainStore {
   __device__ static void publish_own() {
     if (threadIdx.x == 0) publish();
   }
 };
-// A negative control: behind the barrier it is.
+// A negative control: the issuer's fence after the barrier.
 struct FenceBehindTheBarrier : PlainStore {
   __device__ static void publish_own() {}
   __device__ static void publish_all() { publish(); }
@@ -443,7 +443,7 @@ struct NoCommit : PlainStore {
     wait_until_read();
   }
 };
-// Groups are a thread's own: who did not issue waits for nothing.
+// Bulk groups are per thread: another thread's wait returns at once.
 struct AnotherThreadWaits : PlainStore {
   __device__ static void issue(const CUtensorMap* map, const Job& w, const int* at, Word from) {
     if (threadIdx.x == 0) {
@@ -461,7 +461,7 @@ struct OneGroupMayBeLeft : PlainStore {
     asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
   }
 };
-// The lane that is elected issues; lane 0 waits for it, as if it were the same.
+// The elected lane issues; lane 0 waits, assuming that it is the elected lane.
 struct ElectedIsLaneZero : PlainStore {
   __device__ static void issue(const CUtensorMap* map, const Job& w, const int* at, Word from) {
     if (threadIdx.x >= 32) return;
@@ -472,7 +472,7 @@ struct ElectedIsLaneZero : PlainStore {
     if (threadIdx.x == 0) wait_until_read();
   }
 };
-// A negative control: who issues waits.
+// A negative control: the issuing lane waits.
 struct ElectedWaits : PlainStore {
   __device__ static void issue(const CUtensorMap* map, const Job& w, const int* at, Word from) {
     if (threadIdx.x >= 32 || !elected()) return;
@@ -481,7 +481,7 @@ struct ElectedWaits : PlainStore {
     wait_until_read();
   }
 };
-// A negative control: a lane arrives for its warp, whose others it has met.
+// A negative control: one lane arrives for its warp, after a __syncwarp.
 struct OneLaneAfterItsWarp : HonestStore {
   static constexpr bool kMeetsAtTheMbarrier = true;
   __device__ static void meet(Word barrier) {
@@ -492,7 +492,7 @@ struct OneLaneAfterItsWarp : HonestStore {
 
 // ---- Launches.
 
-// What mutants copy; the rest is left to the real launchers. A block has 48 KB without asking,
+// Shapes that the mutants handle; the real launchers handle the rest. A block has 48 KB by default,
 // barriers included.
 bool is_theirs(const TensorShape& s) {
   return !s.im2col && kernels::tensor_image_bytes(s) + kGrain < 48 << 10;
@@ -552,7 +552,7 @@ LaunchStatus load_in_steps(const TensorShape& shape, const unsigned char* tensor
                 stream);
 }
 
-// Without a thought of the barrier's bytes.
+// Ignores the bytes of the barrier.
 LaunchStatus load_of_48_kb(const TensorShape& shape, const unsigned char* tensor,
                            const std::int32_t* at, Index count, unsigned char* images,
                            cudaStream_t stream) {
@@ -588,7 +588,7 @@ LaunchStatus store_in_steps(const TensorShape& shape, unsigned char* tensor, con
                 stream);
 }
 
-// What is there is lost.
+// The old values are lost.
 LaunchStatus store_in_place_of_the_reduction(TensorReduction reduction, const TensorShape& shape,
                                              unsigned char* tensor, const std::int32_t* at,
                                              Index count, const unsigned char* images,

@@ -6,7 +6,7 @@
 
 namespace lockstep::known_bad {
 
-// A family in which one launcher is under suspicion and the others are the real ones.
+// Mutants replace one launcher of the family; the other launchers are the real ones.
 Mutants<const kernels::TensorCopyLaunchers> tensor_copy_mutants();
 
 }  // namespace lockstep::known_bad

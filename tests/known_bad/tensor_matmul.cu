@@ -1,6 +1,6 @@
-// The product by mma.sync with one step that is a mistake that people make. A known-bad kernel is
-// the real one with that step in place of its own; a negative control at the end goes another way
-// altogether and must be accepted.
+// Mutants of the product by mma.sync: the real kernel with one step replaced by a typical
+// mistake. The negative control at the end is correct in another way and must be
+// accepted.
 #include <cuda_fp16.h>
 
 #include "kernels/tensor_matmul_mma.cuh"
@@ -25,7 +25,7 @@ using Out = TensorView<void>;
 
 constexpr const char* kWho = "known-bad tensor_matmul";
 
-// f16 by mma goes to kLaunch, all else to the real kernel.
+// kLaunch handles f16 by mma; the real kernel handles everything else.
 template <auto kLaunch>
 LaunchStatus instead(TensorMatmulPath path, MatrixElement element, const In& a, const In& b,
                      const In& c, const Out& d, cudaStream_t stream) {
@@ -192,8 +192,8 @@ cudaError_t grid_of_whole_tiles(const TensorMatmulArguments& p, cudaStream_t str
   return kernels::by_mma::launch<Mma, MatrixElement::kF16>(q, stream);
 }
 
-// ---- A negative control: a warp for 16 x 8 elements of D, its fragments straight from global
-// memory.
+// ---- A negative control: each warp computes 16 x 8 elements of D, with fragments loaded directly
+// from global memory.
 
 __device__ unsigned pair_of(const __half* row, bool there, std::int64_t k, std::int64_t at) {
   const auto half = [&](std::int64_t p) {
@@ -299,13 +299,13 @@ Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants() {
        "cp.async of 16 bytes from rows that begin at multiples of 8",
        kWith<EightBytesTakenForSixteen>,
        {"finding:misaligned"},
-       // An H100 reads the 16 bytes that hold the address, and says nothing.
+       // An H100 reads the 16 bytes that contain the address, without an error.
        {"mismatch", "cuda-error"}},
       {"stride_not_looked_at",
        "aligned at its first element, so taken to be aligned in every row",
        kWith<StrideNotLookedAt>,
        {"finding:misaligned"},
-       // An H100 reads the 16 bytes that hold the address, and says nothing.
+       // An H100 reads the 16 bytes that contain the address, without an error.
        {"mismatch", "cuda-error"}},
       {"without_c", "starts from 0", kWith<WithoutC>, wrong, wrong},
       {"adds_steps_to_the_nearest",

@@ -1,6 +1,6 @@
-// Mutants and negative controls of the tensor_matmul family; see mutant.h. A list for each way to a
-// matrix unit, with a step of that way's kernel replaced; the other ways, and other types than f16,
-// are the real ones.
+// Mutants and negative controls of the tensor_matmul family; see mutant.h. One list for each path
+// to a matrix unit, with one step of that path's kernel replaced. The real kernels handle the other
+// paths, and types other than f16.
 #pragma once
 
 #include "kernels/tensor_matmul.h"

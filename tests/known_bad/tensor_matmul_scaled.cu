@@ -1,4 +1,4 @@
-// The product with block scale, with one step that is a mistake with scales.
+// Mutants of the product with block scaling: one step with a mistake about scales.
 #include "kernels/tensor_matmul_scaled.cuh"
 #include "tests/known_bad/tensor_matmul.h"
 
@@ -85,7 +85,7 @@ struct NoWaitForProducts : ScaledTcgen05 {
   __device__ static void wait_for_products(unsigned, unsigned) {}
 };
 
-// No mistake: the scales are fenced for once more.
+// No mistake: one redundant fence for the scales.
 struct FencesTwice : ScaledTcgen05 {
   __device__ static void publish_scales() {
     publish_stores();

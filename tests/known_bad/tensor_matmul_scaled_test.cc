@@ -1,4 +1,4 @@
-// The laws of the product with block scale, run on its mutants and negative controls.
+// Runs the laws of the product with block scaling on its mutants and negative controls.
 #include "properties/tensor_matmul_scaled.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-// What a launcher does between calls, on its stream and on another device is not the kernel's: the
-// broken launchers below are judged by that.
+// Without the laws about launchers (state between calls, streams, other devices), which the kernels
+// here do not change. The broken launchers below are judged by those.
 auto laws() {
   constexpr std::string_view kOfLaunchers[] = {
       "HoldsOnASecondDevice",       "WorksOnItsStream",   "CanBeCaptured",
@@ -29,7 +29,7 @@ auto laws() {
 struct ScaledFamily : One<&kernels::tensor_matmul_scaled> {
   static constexpr std::uint8_t kLast = 1;  // the last kind of elements
   static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
-  // As many rows as are promised with as many columns.
+  // The largest number of rows that is promised for this number of columns.
   static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
   static std::int64_t few(const auto& a) { return std::get<1>(a).rows; }
 };

@@ -1,6 +1,6 @@
-// The product by tcgen05 with one step that is a mistake that people make. A known-bad kernel is
-// the real one with that step in place of its own: the plain kernel, where the mistake shows there;
-// the one with a warp for each work, or the pair of blocks, where it is theirs alone.
+// Mutants of the product by tcgen05: the real kernel with one step replaced by a typical mistake.
+// They replace a step of the plain kernel, or, for mistakes that it cannot show, of the
+// warp-specialised kernel or of the kernel for a pair of blocks.
 #include "kernels/tensor_matmul_tcgen05_ring.cuh"
 #include "tests/known_bad/tensor_matmul.h"
 
@@ -23,7 +23,7 @@ using Out = TensorView<void>;
 
 constexpr const char* kWho = "known-bad tensor_matmul";
 
-// f16 by this path goes to kLaunch, all else to the real kernel.
+// kLaunch handles f16 by this path; the real kernel handles everything else.
 template <TensorMatmulPath kPath, auto kLaunch>
 LaunchStatus instead(TensorMatmulPath path, MatrixElement element, const In& a, const In& b,
                      const In& c, const Out& d, cudaStream_t stream) {
@@ -47,7 +47,7 @@ constexpr auto* kPair =
     instead<TensorMatmulPath::kTcgen05Pair,
             kernels::by_tcgen05::launch_with_roles<Step, S, MatrixElement::kF16>>;
 
-// ---- Mistakes in waiting for tensor memory.
+// ---- Mistakes in waiting for Tensor Memory.
 
 struct NoWaitForProducts : Tcgen05 {
   __device__ static void wait_for_products(unsigned, unsigned) {}
@@ -159,7 +159,7 @@ struct StoresPastTheEdge : Tcgen05 {
   __device__ static bool has(std::int64_t, std::int64_t) { return true; }
 };
 
-// The row goes on to the end of its last stage.
+// Reads the row up to the end of its last stage.
 cudaError_t tail_not_masked(const TensorMatmulArguments& p, cudaStream_t stream) {
   TensorMatmulArguments q = p;
   q.k = (p.k + 31) / 32 * 32;
@@ -230,7 +230,7 @@ struct JoinsItsBlockAlone : Tcgen05 {
   __device__ static void join_cluster() { __syncthreads(); }
 };
 
-// ---- What is no mistake: a fence that the barrier's own order makes needless.
+// ---- No mistake: a fence that the barrier's own ordering makes redundant.
 struct FencesTwice : Tcgen05 {
   __device__ static void fence_after() {
     Tcgen05::fence_after();

@@ -1,5 +1,5 @@
-// The laws of the tensor_matmul family, run on the mutants and negative controls of its paths by
-// tcgen05.
+// Runs the laws of the tensor_matmul family on the mutants and negative controls of its tcgen05
+// paths.
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -11,9 +11,9 @@
 namespace lockstep::known_bad {
 namespace {
 
-// As for wgmma: every mutant falls to the first cases, and a negative control passes a few of each
-// law. What a launcher does between calls, on its stream and on another device is not the kernel's:
-// launchers_test.cc has that. GivesTheSameUnderEachSchedule stays of those that repeat a case.
+// Every mutant fails within the first cases, and a negative control passes a few of each law, as
+// for wgmma. Laws about launchers (state between calls, streams, other devices) are left out:
+// launchers_test.cc runs them. Of the laws that repeat a case, GivesTheSameUnderEachSchedule stays.
 auto laws() {
   constexpr std::string_view kOfLaunchers[] = {"HoldsOnASecondDevice",
                                                "WorksOnItsStream",

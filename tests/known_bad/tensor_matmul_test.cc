@@ -1,5 +1,4 @@
-// The laws of the tensor_matmul family, run on the mutants and negative controls of its path by
-// mma.
+// Runs the laws of the tensor_matmul family on the mutants and negative controls of its mma path.
 #include "tests/known_bad/tensor_matmul.h"
 
 #include "properties/tensor_matmul.h"

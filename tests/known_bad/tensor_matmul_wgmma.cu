@@ -1,6 +1,6 @@
-// The product by wgmma with one step that is a mistake that people make: those of published kernels
-// among them. A known-bad kernel is the real one with that step in place of its own; what is wrong
-// in a cluster alone runs on tiles of 64 x 64 in clusters of two blocks.
+// Mutants of the product by wgmma: the real kernel with one step replaced by a typical mistake,
+// some of them from published kernels. Mistakes that need a cluster run on tiles of 64 x 64 in
+// clusters of two blocks.
 #include "kernels/tensor_matmul_wgmma.cuh"
 #include "tests/known_bad/tensor_matmul.h"
 
@@ -20,11 +20,11 @@ using In = TensorView<const void>;
 using Out = TensorView<void>;
 
 constexpr const char* kWho = "known-bad tensor_matmul";
-// One stage: nothing that a warp does for the next one comes between its reading a stage and its
-// being filled again.
+// One stage: a warp does nothing between its reads of a stage and the next fill of that
+// stage.
 using OneStage = Shape<1, 64, 64, 1, 1>;
 
-// f16 by wgmma, on tiles of 64 x 64, goes to this kernel, all else to the real one.
+// This kernel handles f16 by wgmma on tiles of 64 x 64; the real kernel handles everything else.
 template <class Step, class S>
 LaunchStatus with(TensorMatmulPath path, MatrixElement element, const In& a, const In& b,
                   const In& c, const Out& d, cudaStream_t stream) {
@@ -151,9 +151,9 @@ struct CopiesToTheFirstBlockAlone : Wgmma {
   }
 };
 
-// ---- What is no mistake.
+// ---- No mistake.
 
-// The bytes of a copy may be counted before they are expected: the phase waits for the arrival.
+// A copy's bytes may arrive before expect_tx: the phase waits for the pending arrival.
 struct ArmsAfterTheCopies : Wgmma {
   __device__ static constexpr bool arms_before_the_copies() { return false; }
 };
@@ -217,7 +217,7 @@ Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
       {"never_waits_for_empty",
        "fills stages that are still read",
        with<NeverWaitsForEmpty, Small>,
-       // Phases that complete too early are past before their readers come.
+       // Phases that complete too early have passed before their readers wait.
        {"finding:race", "finding:mbarrier-misuse", "finding:deadlock"},
        {},
        in_time},
@@ -275,8 +275,8 @@ Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
        "two blocks share tiles of 64 x 64, and expect bytes after the copies",
        with<ArmsAfterTheCopies, Pair>},
       {"one_stage", "a ring of one stage", with<Wgmma, OneStage>},
-      // A multiplication is the warpgroup's: once one warp has waited for it, all four have read
-      // its operands.
+      // A multiplication belongs to the warpgroup: once one warp has waited for it, all four warps
+      // have read its operands.
       {"one_warp_releases", "one warp hands the stage back for all four",
        with<OneWarpReleases, OneStage>},
       {"wide_rows", "two stages of 128 bytes of each row", with<Wgmma, Shape<1, 64, 128, 2, 1>>},

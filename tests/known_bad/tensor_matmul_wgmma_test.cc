@@ -1,5 +1,4 @@
-// The laws of the tensor_matmul family, run on the mutants and negative controls of its path by
-// wgmma.
+// Runs the laws of the tensor_matmul family on the mutants and negative controls of its wgmma path.
 #include <vector>
 
 #include "properties/tensor_matmul.h"
@@ -9,8 +8,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-// A case multiplies tiles of 64 by 64 at least, and every mutant falls to the first cases: a
-// negative control passes a few of each law. What a second device changes is the launcher's.
+// A case multiplies tiles of at least 64 x 64, and every mutant fails within the first cases. A
+// negative control passes a few cases of each law. Laws about a second device are left out.
 auto laws() {
   auto all = of_kernels(properties::tensor_matmul_wgmma_laws());
   std::erase_if(all, [](const auto& law) { return law.name == "HoldsOnASecondDevice"; });

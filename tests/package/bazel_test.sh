@@ -98,9 +98,27 @@ in_bazel test //...
 expect "filled in it is green" "$?" 0
 cat "$log"
 expect "its tests ran" "$(grep -cE '^//cube:cube(_known_bad)?_test +PASSED' "$log")" 2
-in_bazel run //:conformance -- --out="$TEST_TMPDIR/conformance" --suite=cube
-expect "its conformance" "$?" 0
+# `lockstep run` asks Bazel for the target, names it and starts it.
+mkdir "$TEST_TMPDIR/bin"
+cat > "$TEST_TMPDIR/bin/bazel" << CODE
+#!/bin/bash
+command=\$1
+shift
+[[ \$command == query ]] || set -- --nosandbox_debug --noshow_progress --jobs=2 \
+  ${DISK_CACHE:+"--disk_cache=$DISK_CACHE"} "\$@"
+exec $(command -v bazel) --output_base=$TEST_TMPDIR/output --nohome_rc --max_idle_secs=60 \
+  --host_jvm_args=-Xmx800m --host_jvm_args=-XX:TieredStopAtLevel=1 "\$command" "\$@"
+CODE
+chmod +x "$TEST_TMPDIR/bin/bazel"
+(cd cube && PATH=$TEST_TMPDIR/bin:$PATH "$prefix/bin/lockstep" run --suite=cube \
+  --out="$TEST_TMPDIR/conformance") > "$log" 2>&1
+expect "lockstep run, its conformance" "$?" 0
+expect "names the target" "$(grep '^lockstep: ' "$log")" \
+  "lockstep: conformance target //:conformance of $workspace"
 tail -8 "$log"
+PATH=$TEST_TMPDIR/bin:$PATH "$prefix/bin/lockstep" list --names --target=//:conformance > "$log" \
+  2> "$TEST_TMPDIR/errors"
+expect_match "lockstep list" "$? $(xargs < "$log")" "^0 cube .*cube_test sums .*sums_test\$"
 in_bazel build //:conformance_bundle
 expect "its bundle is packed" "$?" 0
 mkdir "$TEST_TMPDIR/elsewhere"

@@ -166,10 +166,34 @@ expect_match "and the suite" "$(cat "$TEST_TMPDIR/cmake_family/conformance/passp
   '"family": "cube"'
 "$prefix/bin/lockstep" diff "$TEST_TMPDIR"/cmake_family/conformance{,} > "$log" 2>&1
 expect "diff of it with itself" $? 0
-expect "lockstep run without suites" "$("$prefix/bin/lockstep" run 2>&1; echo $?)" \
-  "lockstep: there is no list of suites: --manifest=FILE names one. The suites of a project are run\
- by its own target: cmake --build build --target conformance (lockstep_conformance), or bazel run\
- //:conformance
+# `lockstep run` finds the target, names it, and builds what has changed.
+run_in() {  # FOLDER WORD...: its output, and its exit status on a line of its own
+  (cd "$1" && "$prefix/bin/lockstep" "${@:2}" 2>&1; echo $?)
+}
+project=$TEST_TMPDIR/cmake_family
+rm "$project/cube/cube_test"
+run_in "$project" run --quick --out="$TEST_TMPDIR/found" > "$log"
+expect_match "lockstep run names the conformance target" "$(head -1 "$log")" \
+  "^lockstep: conformance target conformance of $project\$"
+expect "builds it and runs it" "$(tail -2 "$log" | head -1) $(tail -1 "$log")" \
+  "Every ledger closes and all is green. 0"
+cp "$project"/lockstep-suites/{conformance,nightly}.tsv
+expect "of several targets it runs none" "$(run_in "$project" run)" \
+  "lockstep: several conformance targets are in $project:
+  conformance
+  nightly
+Name one: --target=conformance, or in lockstep.toml below [run]: target = \"conformance\"
+2"
+printf '%s\n' '[run]' 'target = "conformance"' > "$project/lockstep.toml"
+expect_match "but the one that lockstep.toml names" \
+  "$(run_in "$project" list --names | xargs)" \
+  "conformance target conformance of .* cube cube_test 0\$"
+rm "$project/lockstep.toml"
+mkdir "$TEST_TMPDIR/empty"
+expect "lockstep run without a project" "$(run_in "$TEST_TMPDIR/empty" run)" \
+  "lockstep: no conformance target in $TEST_TMPDIR/empty: it is no workspace of Bazel's, has no\
+ CMakeLists.txt, and no build folder of CMake's. Type the command in the folder of your project.\
+ --manifest=FILE names a list of suites in place of a target
 2"
 
 # The commands that the installed pages name are those of the installed command.

@@ -1,4 +1,4 @@
-// Writes of neighbours that nothing orders: each thread reads what the next one writes.
+// A race of neighbours: each thread reads what the next thread writes.
 #include <cstdio>
 
 __global__ void shift(int* values) {

@@ -1,4 +1,4 @@
-// A program whose only work is a call of the simulated cuFFT: the spectrum of ones is n, then
+// A program whose only work is a call of the simulated cuFFT. The spectrum of n ones is n, then
 // zeros.
 #include <cuda_runtime_api.h>
 
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-// Of headers that a machine without these libraries does not have.
+// Declarations of headers that a machine without these libraries lacks.
 extern "C" {
 int cufftPlan1d(int*, int, int, int);
 int cufftExecC2C(int, void*, void*, int);

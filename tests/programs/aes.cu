@@ -1,5 +1,5 @@
-// AES-128, a block of 16 bytes a thread, byte by byte in a local array; the key schedule runs on
-// the device as well.
+// AES-128. Each thread encrypts a block of 16 bytes, byte by byte, in a local array. The key
+// schedule runs on the device too.
 #include "program.h"
 
 namespace aes {
@@ -45,7 +45,7 @@ __global__ void encrypt(unsigned char* text, int blocks, const unsigned char* ke
 }
 
 PROGRAM(aes, 2) {
-  unsigned char box[256];  // the inverse in GF(2^8) by trying, then the affine map
+  unsigned char box[256];  // inverse in GF(2^8) by search, then the affine map
   const auto times = [](int a, int b) {
     int p = 0;
     for (; b; b >>= 1, a = a << 1 ^ (a & 128 ? 0x11b : 0)) p ^= b & 1 ? a : 0;
@@ -65,7 +65,7 @@ PROGRAM(aes, 2) {
   for (int b = 0; b < blocks; ++b)
     for (int i = 0; i < 16; ++i)
       text[16 * b + i] =
-          static_cast<unsigned char>((17 * i) ^ (b % 33));  // block 33 is block 0 again
+          static_cast<unsigned char>((17 * i) ^ (b % 33));  // block 33 equals block 0
   Buffer<unsigned char> d_key(key), d_text(text);
   Buffer<uchar4> words(44);
   expand<<<1, 1>>>(d_key, words, mistake);

@@ -1,6 +1,6 @@
-// Programs with the toolkit's libraries of algorithms, cub and thrust, as one binary. Indices are
-// of 32 bits: thrust would have each kernel once more with 64, which no array here is long enough
-// for.
+// Programs that use cub and thrust, as one binary. With 32-bit indices only: thrust
+// would instantiate each kernel again for 64-bit indices, which no array here
+// needs.
 #define THRUST_FORCE_32_BIT_OFFSET_TYPE
 
 #include "cub_block.cu"

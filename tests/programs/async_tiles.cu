@@ -1,5 +1,5 @@
-// Moving averages with tiles that are copied to shared memory asynchronously, two of them in turn:
-// one is used, the next comes.
+// Moving averages with asynchronous copies to shared memory, double-buffered: the kernel uses one
+// tile while the next is copied.
 #include <cuda_pipeline.h>
 
 #include "program.h"

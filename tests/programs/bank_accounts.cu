@@ -1,13 +1,13 @@
-// Transfers between accounts, each under a lock of one word that is taken by compare-and-swap and
-// given back with atomicExch.
+// Transfers between accounts. Each account has a one-word lock, acquired by compare-and-swap and
+// released by atomicExch.
 #include "program.h"
 
 namespace bank_accounts {
 
 __device__ void book(int account, int amount, int* locks, long long* balance, int mistake) {
   bool done = false;
-  // A loop that ends with the lock given back, so that threads of a warp cannot keep it from one
-  // another.
+  // The lock is released within the loop body: otherwise threads of one warp could
+  // deadlock.
   while (!done) {
     if (atomicCAS(&locks[account], 0, 1) == 0) {
       if (mistake != 2) __threadfence();

@@ -1,5 +1,5 @@
-// Base64 there and back: three bytes to four letters by a table in constant memory, with a tail of
-// one or two bytes.
+// Base64 encoding and decoding: three bytes become four letters by a table in constant memory; the
+// tail has one or two bytes.
 #include "program.h"
 
 namespace base64 {

@@ -1,5 +1,5 @@
-// Cholesky decompositions of many small matrices in double precision: a warp a matrix, packed
-// triangles in shared memory.
+// Cholesky decompositions of many small matrices in double precision. Each warp decomposes one
+// matrix, a packed triangle in shared memory.
 #include "program.h"
 
 namespace batched_cholesky {
@@ -37,7 +37,7 @@ PROGRAM(batched_cholesky, 2) {
   const int n = 11, count = 9, size = n * (n + 1) / 2;
   std::vector<double> matrices(count * size), roots(count * size);
   Random random(77);
-  // Integer triangles: their products, the matrices, are exact, and so is every step back.
+  // The triangles are integers: their products, the matrices, and every step back are exact.
   for (int m = 0; m < count; ++m) {
     double* l = &roots[m * size];
     for (int y = 0; y < n; ++y)
@@ -49,7 +49,7 @@ PROGRAM(batched_cholesky, 2) {
           matrices[m * size + y * (y + 1) / 2 + x] +=
               l[y * (y + 1) / 2 + k] * l[x * (x + 1) / 2 + k];
   }
-  matrices[3 * size] = -1;  // one that has no root
+  matrices[3 * size] = -1;  // not positive definite
   Buffer<double> d_matrices(matrices);
   Buffer<int> failed(count);
   failed.zero();

@@ -1,5 +1,5 @@
-// Breadth-first search by frontiers: who wins the compare-and-swap of a vertex's level puts it into
-// the next queue.
+// Breadth-first search by frontiers. The thread whose compare-and-swap sets a vertex's level
+// appends the vertex to the next queue.
 #include "graph.h"
 
 namespace bfs {
@@ -37,8 +37,8 @@ PROGRAM(bfs, 2) {
     queue.swap(next);
   }
 
-  // A level is right when edges join levels that differ by one at most, and each vertex but the
-  // first has one a level above.
+  // The levels are right if the levels of an edge's vertices differ by at most one, and each vertex
+  // but the first has a neighbour one level above.
   const std::vector<int> got = level.host();
   int wrong = got[0] != 0, reached = 0;
   for (int v = 0; v < g.n; ++v) {

@@ -1,5 +1,5 @@
-// A bilateral filter: weights fall with the distance in the picture and in brightness; both come
-// from tables in constant memory.
+// A bilateral filter: weights decrease with distance in position and in brightness. Both tables are
+// in constant memory.
 #include "program.h"
 
 namespace bilateral {

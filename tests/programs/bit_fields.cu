@@ -1,6 +1,6 @@
-// Bit fields, assigned one after another in memory that nobody has written: a compiler reads the
-// word, replaces the field's bits and writes the word back. debug.cu and unoptimised.cu have this
-// program too: there every field of a local variable goes through memory.
+// Bit fields assigned one by one in uninitialised memory: the compiler reads the word, replaces the
+// field's bits and writes the word back. debug.cu and unoptimised.cu include this program too:
+// there every local variable is in memory.
 #include "program.h"
 
 namespace bit_fields {
@@ -13,7 +13,7 @@ struct Header {
 struct Stamp {
   unsigned long long time : 40, source : 24;
 };
-// Nine bits of a word: nobody ever writes the others.
+// Nine bits of a word; the other bits are never written.
 struct Flags {
   unsigned seen : 1, level : 8;
 };
@@ -46,7 +46,7 @@ __global__ void take_apart(const unsigned* raw, int n, Header* headers, Stamp* s
   if (mistake != 2) flags[i].level = h.kind;
   const Header copy = h;
   digests[i] = digest_by_value(copy, s) ^ (h.urgent ? 0xffffu : 0u);
-  // In another order, and one field from another.
+  // In another order, and one field copied from another.
   headers[i].offset = copy.offset;
   headers[i].kind = copy.kind;
   headers[i].urgent = copy.kind == 3;

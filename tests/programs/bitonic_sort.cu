@@ -1,10 +1,10 @@
-// Bitonic sort of unsigned words: short distances in shared memory, long ones in global memory;
-// padded to a power of two.
+// Bitonic sort of unsigned words: short distances in shared memory, long ones in global memory. The
+// array is padded to a power of two.
 #include "program.h"
 
 namespace bitonic_sort {
 
-constexpr unsigned kBlock = 256;  // keys; half as many threads
+constexpr unsigned kBlock = 256;  // keys of a block; it has half as many threads
 
 __device__ void order(unsigned& a, unsigned& b, bool up) {
   if ((a > b) == up) {

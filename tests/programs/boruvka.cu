@@ -18,8 +18,8 @@ __global__ void lightest(const int3* edges, int m, const int* component, Word* b
   atomicMin(&best[b], key);
 }
 
-// Each component hangs itself under the one at the other end; of two that chose the same edge, the
-// smaller stays a root.
+// Makes each component a child of the component at the other end of its edge. If two chose the same
+// edge, the smaller remains a root.
 __global__ void join(const int3* edges, const int* component, const Word* best, int* parent,
                      Word* weight, int n) {
   const int c = blockIdx.x * blockDim.x + threadIdx.x;
@@ -55,14 +55,14 @@ PROGRAM(boruvka, 1) {
   Buffer<Word> best(g.n), weight(1);
   weight.zero();
   CUDA(cudaMemset(best, 0xff, g.n * sizeof(Word)));
-  for (int round = 0; round < 9; ++round) {  // each halves the components at least
+  for (int round = 0; round < 9; ++round) {  // each round at least halves the number of components
     if (mistake != 1) CUDA(cudaMemset(best, 0xff, g.n * sizeof(Word)));
     lightest<<<divide_up(m, 128), 128>>>(d_edges, m, component, best);
     join<<<blocks, 128>>>(d_edges, component, best, parent, weight, g.n);
     flatten<<<blocks, 128>>>(component, parent, g.n);
   }
 
-  std::vector<int> order(m), set = self;  // Kruskal
+  std::vector<int> order(m), set = self;  // Kruskal's algorithm
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](int a, int b) { return edges[a].z < edges[b].z; });
   Word expected = 0;

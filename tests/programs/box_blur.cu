@@ -1,5 +1,5 @@
-// A box blur of byte pixels of four channels: the tile and its halo in dynamic shared memory,
-// loaded by all threads in turn.
+// A box blur of pixels with four byte channels. All threads load the tile and its halo to dynamic
+// shared memory.
 #include "program.h"
 
 namespace box_blur {
@@ -40,7 +40,7 @@ PROGRAM(box_blur, 2) {
   blur<<<dim3(divide_up(width, kSide), divide_up(height, kSide)), dim3(kSide, kSide),
          span * span * sizeof(uchar4)>>>(in, out, width, height, radius, mistake);
   const std::vector<uchar4> got = out.host();
-  // Sums along rows, then along columns.
+  // The reference sums along rows, then along columns.
   int wrong = 0;
   for (int channel = 0; channel < 4; ++channel) {
     std::vector<int> rows(width * height);

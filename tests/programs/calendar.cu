@@ -13,7 +13,7 @@ __constant__ const char* const kNames[7] = {"Thursday", "Friday",  "Saturday", "
                                             "Monday",   "Tuesday", "Wednesday"};
 
 __device__ Date
-civil(long long days) {  // after 1970-01-01; in eras of 400 years that begin in March
+civil(long long days) {  // from days since 1970-01-01; eras of 400 years start in March
   days += 719468;
   const long long era = (days >= 0 ? days : days - 146096) / 146097;
   const unsigned of_era = static_cast<unsigned>(days - era * 146097);
@@ -47,7 +47,7 @@ PROGRAM(calendar, 2) {
   const std::vector<char> letters = initials.host();
   int wrong = 0;
   for (int i = 0; i < n; ++i) {
-    // The number of the day again, by counting leap years before.
+    // The inverse, by counting leap years.
     const auto leaps = [](long long y) {
       return (y >= 0 ? y / 4 : -((3 - y) / 4)) - (y >= 0 ? y / 100 : -((99 - y) / 100)) +
              (y >= 0 ? y / 400 : -((399 - y) / 400));

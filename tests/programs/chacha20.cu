@@ -1,5 +1,5 @@
-// ChaCha20 (RFC 8439): a thread makes 64 bytes of the key stream and mixes them into the text, word
-// by word, in place.
+// ChaCha20 (RFC 8439): each thread generates 64 bytes of the key stream and XORs them with the
+// text, word by word, in place.
 #include "program.h"
 
 namespace chacha20 {
@@ -68,7 +68,7 @@ PROGRAM(chacha20, 2) {
   crypt<<<3, 32>>>(d_text, n, key, mistake);
   const std::vector<unsigned char> secret = d_text.host();
 
-  // The key stream must not repeat: where two blocks of the text are the same, their codes are not.
+  // The key stream must not repeat: equal blocks of text must have different codes.
   const bool right = !std::memcmp(secret.data(), expected, sizeof expected) && secret[113] == 0x4d;
   int same = 0;
   for (int i = 0; i + 64 <= n; i += 64)

@@ -1,5 +1,5 @@
-// Colouring by priorities (Jones and Plassmann): a vertex takes its colour when all neighbours of
-// higher priority have theirs.
+// Graph colouring by priorities (Jones and Plassmann): a vertex is coloured after all its
+// neighbours of higher priority.
 #include "graph.h"
 
 namespace colouring {
@@ -36,7 +36,7 @@ PROGRAM(colouring, 1) {
   } while (waiting && ++rounds < g.n);
 
   std::vector<int> order(g.n),
-      expected(g.n, -1);  // one vertex after another, the highest priority first
+      expected(g.n, -1);  // sequentially, by descending priority
   for (int v = 0; v < g.n; ++v) order[v] = v;
   std::sort(order.begin(), order.end(), [](int a, int b) { return priority(a) > priority(b); });
   for (const int v : order) {

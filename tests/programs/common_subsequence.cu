@@ -1,4 +1,4 @@
-// The longest common subsequence by anti-diagonals, three arrays of 16-bit lengths that take turns.
+// The longest common subsequence by anti-diagonals, in three alternating arrays of 16 bits.
 #include "program.h"
 
 namespace common_subsequence {
@@ -38,7 +38,7 @@ PROGRAM(common_subsequence, 2) {
   }
   const int got = latest.host()[rows];
 
-  // For each length the shortest beginning of b that holds it (Hunt and Szymanski).
+  // For each length, the shortest prefix of b that contains it (Hunt and Szymanski).
   std::vector<int> ends;
   for (int y = 0; y < rows; ++y)
     for (int x = columns - 1; x >= 0; --x)

@@ -1,5 +1,5 @@
-// Stream compaction: votes count within a warp, one atomic addition makes room for it. The order of
-// warps is free.
+// Stream compaction: a ballot counts within a warp, and one atomicAdd reserves space for it. The
+// order of warps is unspecified.
 #include "program.h"
 
 namespace compaction {

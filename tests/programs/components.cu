@@ -1,5 +1,5 @@
-// Connected components: an edge hooks the larger root under the smaller one, then paths are halved;
-// until nothing changes.
+// Connected components: each edge hooks the larger root under the smaller one, then paths are
+// halved, until nothing changes.
 #include <numeric>
 
 #include "graph.h"

@@ -1,5 +1,5 @@
-// Conjugate gradients for Poisson's equation on a square; scalar products by the last block, which
-// sets its counter back.
+// Conjugate gradients for Poisson's equation on a square. The last block completes each scalar
+// product and resets its counter.
 #include "program.h"
 
 namespace conjugate_gradients {

@@ -1,5 +1,5 @@
-// Core numbers of a graph by peeling: what has too few neighbours left goes, and takes one from
-// each of its neighbours.
+// Core numbers of a graph by peeling: a vertex with too few neighbours is removed, which decrements
+// the degree of each neighbour.
 #include "graph.h"
 
 namespace core_numbers {
@@ -19,7 +19,7 @@ __global__ void peel(const int* first, const int* to, int* degree, int* core, in
     if (mistake == 1) {
       if (--degree[to[e]] == k) queue[atomicAdd(next_size, 1)] = to[e];
     } else if (atomicSub(&degree[to[e]], 1) ==
-               (mistake == 2 ? k : k + 1)) {  // exactly one of its neighbours sees it fall to k
+               (mistake == 2 ? k : k + 1)) {  // one neighbour sees it fall to k
       queue[atomicAdd(next_size, 1)] = to[e];
     }
   }
@@ -42,8 +42,8 @@ PROGRAM(core_numbers, 2) {
       queue.swap(next);
     }
   }
-  // A vertex has the number k when it is in the largest part in which all have k neighbours, and
-  // not in that for k + 1.
+  // A vertex has core number k if it is in the largest subgraph of minimum degree k, but not in
+  // that of minimum degree k + 1.
   std::vector<int> expected(g.n, 0);
   for (int k = 1; k <= most + 1; ++k) {
     std::vector<bool> in(g.n, true);

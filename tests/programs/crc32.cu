@@ -1,18 +1,18 @@
-// CRC-32 of blocks of a file: the table is made by the threads themselves, in shared memory, and
-// the parts are put together.
+// CRC-32 of the blocks of a file. The threads compute the table in shared memory and combine the
+// CRCs of their parts.
 #include "program.h"
 
 namespace crc32 {
 
-constexpr int kPart = 16;  // bytes a thread
+constexpr int kPart = 16;  // bytes of a thread
 
 __host__ __device__ unsigned step(unsigned crc, int bits) {
   for (int k = 0; k < bits; ++k) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
   return crc;
 }
 
-// Each thread's part as if nothing stood before and zeros stood behind it; the sum without carries
-// of all is the block's.
+// Computes each thread's part as if it were followed by zeros and preceded by nothing. The XOR of
+// all parts is the block's CRC.
 __global__ void crc_blocks(const unsigned char* file, int n, unsigned* crcs, int mistake) {
   __shared__ unsigned table[256], sum;
   for (int i = threadIdx.x; i < 256; i += blockDim.x) table[i] = step(i, 8);

@@ -1,4 +1,4 @@
-// Programs that encrypt, hash and look for primes, as one binary.
+// Programs that encrypt, hash and search for primes, as one binary.
 #include "aes.cu"
 #include "chacha20.cu"
 #include "crc32.cu"

@@ -1,4 +1,4 @@
-// Cub for a block and a warp: a histogram's peak by BlockReduce, places by BlockScan, and rows
+// Block-wide and warp-wide cub: a histogram's peak by BlockReduce, positions by BlockScan, and rows
 // sorted by BlockRadixSort.
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
@@ -33,7 +33,7 @@ __global__ void rows(const int* in, int* sorted, int* most, int* warps, int* pos
     mine[i] = in[first + i], best = max(best, mine[i]), count += mine[i] > 0;
   const int all = Reduce(storage.reduce).Reduce(best, Larger());
   if (t == (mistake == 2 ? kThreads - 1 : 0)) most[blockIdx.x] = all;
-  __syncthreads();  // the storage is used again, and again below
+  __syncthreads();  // the storage is reused here and below
   const int of_warp = WarpReduce(storage.warp[t / 32]).Sum(count);
   if (t % 32 == 0) warps[blockIdx.x * (kThreads / 32) + t / 32] = of_warp;
   __syncthreads();

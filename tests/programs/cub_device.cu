@@ -1,5 +1,5 @@
-// Cub for the whole device: pairs sorted by part of their keys' bits, and prefix sums; scratch
-// memory by two calls.
+// Device-wide cub: pairs sorted by some bits of their keys, and prefix sums. Each algorithm is
+// called twice, as cub requires for its scratch memory.
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 

@@ -1,4 +1,4 @@
-// The cosine transform of 8 by 8 blocks as picture coders have it: 16-bit coefficients, in place,
+// The cosine transform of 8 x 8 blocks, as in image coders: 16-bit coefficients, in place,
 // quantised by a table.
 #include "program.h"
 
@@ -7,7 +7,7 @@ namespace dct {
 __constant__ short basis[8][8];  // 2^13 times c(u) / 2 cos((2 x + 1) u pi / 16)
 __constant__ unsigned char quantum[64];
 
-// Four blocks of the picture a block of threads, 64 threads each.
+// Each block of threads transforms four blocks of the picture, with 64 threads each.
 __global__ void forward(short* picture, int stride, int blocks_across, int count, int mistake) {
   __shared__ int tile[4][8][8];
   const int which = threadIdx.x / 64, x = threadIdx.x % 8, y = threadIdx.x / 8 % 8,
@@ -20,7 +20,7 @@ __global__ void forward(short* picture, int stride, int blocks_across, int count
   if (inside)
     for (int i = 0; i < 8; ++i) sum += basis[x][i] * tile[which][y][i];
   if (mistake != 1) __syncthreads();
-  if (inside) tile[which][y][x] = (sum + (1 << 9)) >> 10;  // three bits more than whole numbers
+  if (inside) tile[which][y][x] = (sum + (1 << 9)) >> 10;  // three fractional bits
   __syncthreads();
   if (!inside && mistake != 2) return;
   sum = 0;
@@ -48,10 +48,10 @@ PROGRAM(dct, 2) {
   forward<<<divide_up(count, 4), 256>>>(d_picture, width, across, count, mistake);
   const std::vector<short> got = d_picture.host();
 
-  // By the definition in double precision. The table's entries are off by 2^-14 at most and a row
-  // is of eight numbers up to 128: the first pass is off by 8 * 128 * 2^-14 + 2^-4 < 1/8; the
-  // second by sqrt(8) < 3 times that, by 8 * 2^-14 * 363 and by a half. So is the quotient by less
-  // than 1.3 / q, before it is rounded.
+  // The definition in double precision. The table's entries have an error of at most 2^-14, and a
+  // row has eight numbers up to 128: the error of the first pass is 8 * 128 * 2^-14 + 2^-4 < 1/8.
+  // The second pass multiplies it by sqrt(8) < 3 and adds 8 * 2^-14 * 363 and a half. The
+  // quotient's error before rounding is below 1.3 / q.
   int wrong = 0;
   double energy = 0;
   for (int b = 0; b < count; ++b)

@@ -1,3 +1,3 @@
-// Programs whose subject a debugging build changes, as one binary, by nvcc -G.
+// Programs that a debug build compiles differently, as one binary, by nvcc -G.
 #define bit_fields bit_fields_debug
 #include "bit_fields.cu"

@@ -1,5 +1,5 @@
-// Edit distances of many pairs of words, a thread a pair, its row in a local array that is indexed
-// as the words are long.
+// Edit distances of many pairs of words. Each thread computes one pair; its local array is indexed
+// by the words' lengths.
 #include "program.h"
 
 namespace edit_distance {
@@ -28,7 +28,7 @@ __global__ void distances(const char (*words)[kLongest + 1], int n, unsigned cha
   if (mistake != 2) out[j * n + i] = row[length];
 }
 
-// With a memory of what is known, from the ends of the words.
+// Recursion from the ends of the words, with a table of known results.
 int distance(const char* a, const char* b, int m, int n, int (*known)[kLongest + 1]) {
   int& d = known[m][n];
   if (d >= 0) return d;

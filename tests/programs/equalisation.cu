@@ -17,7 +17,7 @@ __global__ void histogram(const Pixel* picture, int n, unsigned* bins, int mista
     if (mine[b]) atomicAdd(&bins[b], mine[b]);
 }
 
-// One block of 256: bins become sums up to them.
+// One block of 256 threads turns bins into inclusive sums.
 __global__ void sums(unsigned* bins, int mistake) {
   __shared__ unsigned s[kBins];
   const int t = threadIdx.x;
@@ -55,7 +55,7 @@ int equalise(std::vector<Pixel> picture, int mistake) {
   int wrong = 0;
   for (int i = 0; i < n; ++i) {
     const Pixel last = static_cast<Pixel>(
-        picture[i] | ((1 << kShift) - 1));  // as many pixels come up to the end of its bin
+        picture[i] | ((1 << kShift) - 1));  // the number of pixels up to the end of the bin
     const unsigned long long rank =
         std::upper_bound(sorted.begin(), sorted.end(), last) - sorted.begin();
     wrong += got[i] != rank * top / n;

@@ -1,5 +1,5 @@
-// Atomics that the hardware has not: minimum and maximum of floats by integers, a product of
-// doubles and a byte by CAS loops.
+// Atomics that hardware lacks: minimum and maximum of floats by integer atomics; a product of
+// doubles and a byte counter by CAS loops.
 #include "program.h"
 
 namespace extremes {
@@ -27,7 +27,7 @@ __device__ void atomic_multiply(double* at, double factor) {
   } while (old != seen);
 }
 
-// A saturating counter of one byte within the word that holds it.
+// A saturating counter in one byte of a word.
 __device__ void count_byte(unsigned char* bytes, int i, int mistake) {
   unsigned* word = reinterpret_cast<unsigned*>(mistake == 2 ? bytes + i : bytes + i / 4 * 4);
   unsigned old = atomicAdd(word, 0), seen;

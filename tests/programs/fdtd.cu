@@ -1,5 +1,5 @@
-// Maxwell's equations in a plane (Yee's scheme): the magnetic field by half a step, then the
-// electric one, in place.
+// Maxwell's equations in a plane (Yee's scheme): first the magnetic field by half a step, then the
+// electric field, in place.
 #include "program.h"
 
 namespace fdtd {
@@ -47,8 +47,8 @@ PROGRAM(fdtd, 2) {
   CUDA(cudaFree(hx));
   CUDA(cudaFree(hy));
 
-  // Row by row, each H as soon as E above has been used: the same roundings in another order of the
-  // grid.
+  // Row by row; each H is computed directly after the E above it. The roundings are equal; only the
+  // order of the grid differs.
   std::vector<float> e(c.size(), 0), p(c.size(), 0), q(c.size(), 0);
   for (int s = 0; s < steps; ++s) {
     for (int y = 0; y < height; ++y)

@@ -1,5 +1,5 @@
-// Fast Fourier transforms of 128 points in shared memory, radix two, a block a signal; there and
-// back.
+// Radix-2 FFTs of 128 points and their inverses in shared memory; each block transforms one
+// signal.
 #include "program.h"
 
 namespace fft {
@@ -42,9 +42,9 @@ PROGRAM(fft, 2) {
   transform<<<signals, kPoints / 2>>>(in, out, d_roots, false, mistake);
   transform<<<signals, kPoints / 2>>>(out, again, d_roots, true, mistake);
   const std::vector<float2> got = out.host(), back = again.host();
-  // |error| <= stages * eta / (1 - stages * eta) |x|, in the 2-norm, with eta = mu + gamma(4) (sqrt
-  // 2 + mu) and roots that are off by mu = 2^-24 (Higham, theorem 24.2). There and back is twice
-  // that, and a rounding of the scale.
+  // The error: |error| <= stages * eta / (1 - stages * eta) |x|, in the 2-norm, with eta = mu +
+  // gamma(4) (sqrt 2 + mu) and roots whose error is mu = 2^-24 (Higham, theorem 24.2). Forward and
+  // inverse double it; the scaling adds one rounding.
   const double mu = std::ldexp(1.0, -24), eta = mu + 4 * mu / (1 - 4 * mu) * (std::sqrt(2.0) + mu),
                relative = kStages * eta / (1 - kStages * eta);
   double worst = 0, worst_back = 0;

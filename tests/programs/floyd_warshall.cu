@@ -1,4 +1,4 @@
-// All shortest paths (Floyd and Warshall) in tiles: first the tile on the diagonal, then its row
+// All shortest paths (Floyd and Warshall) in tiles: the diagonal tile, then the tiles of its row
 // and column, then all others.
 #include "program.h"
 
@@ -14,7 +14,7 @@ __global__ void relax(int* d, int n, int k, int phase, int mistake) {
   __shared__ int row[kTile][kTile + 1], column[kTile][kTile + 1];
   const int by = phase == 1 ? k : blockIdx.y, bx = phase == 1 ? k : blockIdx.x, ty = threadIdx.y,
             tx = threadIdx.x;
-  if (phase == 2 && (by == k) == (bx == k)) return;  // the row or the column, not the middle
+  if (phase == 2 && (by == k) == (bx == k)) return;  // phase 2: only the row or the column
   if (phase == 3 && (by == k || bx == k)) return;
   const int y = by * kTile + ty, x = bx * kTile + tx;
   column[ty][tx] = load(d, n, y, k * kTile + tx);
@@ -46,7 +46,7 @@ PROGRAM(floyd_warshall, 2) {
     relax<<<all, block>>>(d_d, n, k, 2, mistake);
     relax<<<all, block>>>(d_d, n, k, 3, mistake);
   }
-  // From each vertex by relaxing every edge n times.
+  // The reference relaxes every edge n times from each vertex.
   std::vector<int> expected(n * n, kFar);
   for (int s = 0; s < n; ++s) {
     int* to = &expected[s * n];

@@ -1,4 +1,4 @@
-// Gauss's elimination with partial pivoting by one block, the matrix in shared memory; numbers
+// Gaussian elimination with partial pivoting. Each block holds one matrix in shared memory; numbers
 // modulo a prime are exact.
 #include "program.h"
 
@@ -15,7 +15,7 @@ __device__ unsigned inverse(unsigned a) {
   return result;
 }
 
-// a is n rows of n + 1: the last column is the right side. A block a system.
+// a has n rows of n + 1 elements; the last is the right-hand side. Each block solves one system.
 __global__ void solve(const unsigned short* systems, int n, unsigned short* x, int mistake) {
   __shared__ unsigned short a[kMax][kMax + 1];
   __shared__ int pivot;
@@ -34,7 +34,7 @@ __global__ void solve(const unsigned short* systems, int n, unsigned short* x, i
       }
     __syncthreads();
     const int p = pivot;
-    if (p == n) return;  // singular: all leave
+    if (p == n) return;  // singular: all threads return
     if (threadIdx.x == 0) factor = inverse(a[p][k]);
     __syncthreads();
     for (int c = k + threadIdx.x; c <= n; c += blockDim.x) {

@@ -1,5 +1,5 @@
-// Least squares by Givens rotations: one block, a thread a column, rotations of rows from the
-// bottom up, in double precision.
+// Least squares by Givens rotations in double precision. One block with one thread for each column
+// rotates rows from the bottom up.
 #include "program.h"
 
 namespace givens {
@@ -25,17 +25,17 @@ __global__ void reduce(double* a, int rows, int columns, int mistake) {
 }
 
 PROGRAM(givens, 2) {
-  const int rows = 30, columns = 8;  // the last column is the right side
+  const int rows = 30, columns = 8;  // the last column is the right-hand side
   std::vector<double> a(rows * columns);
   Random random(79);
   for (double& v : a) v = random.below(41) - 20;
   for (int y = 0; y < rows; ++y)
-    a[y * columns] = y < rows - 2;  // the first rotation has nothing to turn
+    a[y * columns] = y < rows - 2;  // the first rotation is the identity
   Buffer<double> d_a(a);
   reduce<<<1, 32>>>(d_a, rows, columns, mistake);
   const std::vector<double> r = d_a.host();
   // Rotations keep the products of columns: R'R = A'A. An element is rotated rows + columns times.
-  // Each rotation is off by at most 6 roundings of the column's norm (Higham, lemma 19.7). A
+  // The error of a rotation is at most 6 roundings of the column's norm (Higham, lemma 19.7). A
   // product has two columns.
   const double unit = std::ldexp(1.0, -53);
   double worst = 0, below = 0;

@@ -1,4 +1,4 @@
-// A graph as compressed rows: the neighbours of v are to[first[v]] up to to[first[v + 1]].
+// A graph in CSR format: the neighbours of v are to[first[v]] to to[first[v + 1] - 1].
 #pragma once
 
 #include "program.h"
@@ -9,8 +9,8 @@ struct Graph {
   int edges() const { return static_cast<int>(to.size()); }
 };
 
-// About n * degree / 2 edges in both directions, no loops, none twice, neighbours in order; a part
-// of the vertices has none.
+// A random graph with about n * degree / 2 undirected edges, each stored in both directions. No
+// loops or duplicates; neighbours are sorted; some vertices have no edges.
 inline Graph random_graph(int n, int degree, uint32_t seed) {
   Random random(seed);
   std::vector<std::vector<int>> rows(n);
@@ -30,7 +30,7 @@ inline Graph random_graph(int n, int degree, uint32_t seed) {
   }
   g.first.push_back(g.edges());
   for (int v = 0; v < n; ++v)
-    for (int e = g.first[v]; e < g.first[v + 1]; ++e)  // the same in both directions
+    for (int e = g.first[v]; e < g.first[v + 1]; ++e)  // the same hash in both directions
       g.weight.push_back(1 + (std::min(v, g.to[e]) * 31 + std::max(v, g.to[e]) * 17) % 50);
   return g;
 }

@@ -1,4 +1,4 @@
-// Steps of a cellular automaton in one cooperative launch: the whole grid waits between steps.
+// Steps of a cellular automaton in one cooperative launch, with a grid barrier between steps.
 #include <cooperative_groups.h>
 
 #include "program.h"

@@ -1,5 +1,5 @@
-// Sums and products in half precision and bfloat16, two numbers at a time: values are chosen so
-// that all of it is exact.
+// Sums and products in half precision and bfloat16, two numbers at a time. All values are chosen so
+// that the results are exact.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -21,7 +21,7 @@ __global__ void dot(const __nv_bfloat16* a, const __nv_bfloat16* b, int n, float
   for (int i = threadIdx.x; i < n; i += 32) {
     if (mistake == 2)
       sum = __bfloat162float(
-          __hadd(__float2bfloat16(sum), __hmul(a[i], b[i])));  // eight bits hold no sum
+          __hadd(__float2bfloat16(sum), __hmul(a[i], b[i])));  // eight bits cannot hold the sum
     else
       sum += __bfloat162float(a[i]) * __bfloat162float(b[i]);
   }
@@ -29,7 +29,7 @@ __global__ void dot(const __nv_bfloat16* a, const __nv_bfloat16* b, int n, float
   if (threadIdx.x == 0) *out = sum;
 }
 
-// The largest by comparison as numbers, and conversions to 16-bit integers and back.
+// The maximum by numeric comparison, and conversions to 16-bit integers and back.
 __global__ void clamp(__half* x, int n, __half most, short* rounded) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

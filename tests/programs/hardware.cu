@@ -1,5 +1,5 @@
-// Programs close to the hardware, with asynchronous copies, grids that wait, named barriers and
-// packed data, as one binary.
+// Programs with asynchronous copies, grid barriers, named barriers and packed data, as one
+// binary.
 #include "async_tiles.cu"
 #include "bit_fields.cu"
 #include "grid_iterations.cu"

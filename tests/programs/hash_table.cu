@@ -1,9 +1,9 @@
-// A table of strings: MurmurHash3 of each, and open addressing by compare-and-swap of 64-bit slots.
+// A table of strings: MurmurHash3, and open addressing by compare-and-swap of 64-bit slots.
 #include "program.h"
 
 namespace hash_table {
 
-using Slot = unsigned long long;  // the hash above, the string's number + 1 below; 0: free
+using Slot = unsigned long long;  // high half: hash; low half: the string's index + 1; 0: free
 
 __host__ __device__ unsigned murmur(const unsigned char* s, int size, bool words) {
   unsigned h = 0;

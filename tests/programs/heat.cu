@@ -1,5 +1,5 @@
-// Heat in a plate: Jacobi steps on a grid of odd size with fixed edges. Quarters of multiples of
-// 2^12 stay exact.
+// Heat in a plate: Jacobi steps on a grid of odd size with fixed edges. Values are multiples of
+// 2^12, so that dividing by four stays exact.
 #include "program.h"
 
 namespace heat {
@@ -27,7 +27,7 @@ PROGRAM(heat, 2) {
     from.swap(to);
   }
 
-  // The same in integers, in units of 2^-12 of the last step.
+  // The same steps in integers, in units of 2^-12 of the last step.
   std::vector<long long> now(plate.begin(), plate.end()), next;
   for (long long& t : now) t <<= 2 * steps;
   for (int s = 0; s < steps; ++s) {

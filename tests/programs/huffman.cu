@@ -1,5 +1,5 @@
-// Huffman coding: counts of bytes, the code on the host, lengths scanned, and bits packed into
-// words by atomicOr.
+// Huffman coding: byte counts, the code on the host, a scan of lengths, and bits packed into words
+// by atomicOr.
 #include <queue>
 
 #include "program.h"
@@ -18,8 +18,8 @@ __global__ void count(const unsigned char* text, int n, unsigned* counts) {
     atomicInc(&counts[text[i]], 0xffffffff);
 }
 
-// Each thread codes 8 letters; its first bit is the sum of the lengths before, which it adds up by
-// itself.
+// Each thread codes 8 letters. It computes the position of its first bit as the sum of all earlier
+// lengths.
 __global__ void pack(const unsigned char* text, int n, unsigned* out, unsigned* bits, int mistake) {
   const int from = (blockIdx.x * blockDim.x + threadIdx.x) * 8, to = min(from + 8, n);
   if (from >= n) return;

@@ -1,5 +1,5 @@
-// Integrals of several functions by Simpson's rule; the function comes through a table of device
-// function pointers.
+// Integrals of several functions by Simpson's rule. The functions are called through a table of
+// device function pointers.
 #include "program.h"
 
 namespace integration {
@@ -26,12 +26,12 @@ __global__ void simpson(int n, double* out, int mistake) {
 }
 
 PROGRAM(integration, 2) {
-  const int n = 64;  // all terms are multiples of 2^-18, so that any order of sums is exact
+  const int n = 64;  // all terms are multiples of 2^-18: sums are exact in any order
   Buffer<double> out(3);
   simpson<<<3, 40>>>(n, out, mistake);
   const std::vector<double> got = out.host();
-  // Simpson's rule has no error for polynomials up to the third degree, also piece by piece. The
-  // last division rounds once.
+  // Simpson's rule is exact for polynomials of degree three and less, also piecewise. The last
+  // division rounds once.
   const double expected[3] = {0.25, 2, 0.5};
   double error = 0;
   for (int f = 0; f < 3; ++f) error = std::max(error, std::abs(got[f] - expected[f]));

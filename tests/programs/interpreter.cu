@@ -1,5 +1,5 @@
-// A small stack machine: every thread runs a program of its own from bytes, by one large switch, on
-// a stack in local memory.
+// A stack machine: every thread runs its own byte code, by one large switch, with a stack in local
+// memory.
 #include "program.h"
 
 namespace interpreter {
@@ -55,8 +55,8 @@ __global__ void run(const unsigned char* code, const unsigned short* start, int 
 }
 
 PROGRAM(interpreter, 2) {
-  // From n: n!, as product and n on the stack; 3 n^2 - 7 n + n / 4; the nth Fibonacci number, as a,
-  // b and n on the stack.
+  // Three programs of n: n!, with the product and n on the stack; 3 n^2 - 7 n + n / 4; the nth
+  // Fibonacci number, with a, b and n on the stack.
   const std::vector<std::vector<unsigned char>> programs = {
       {kPush,     1,     kInput,  // 1 n
        kCopy,     0,     kJumpIfZero, 13,    kCopy, 0,         kSwap, 2,

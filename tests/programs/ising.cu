@@ -4,7 +4,7 @@
 
 namespace ising {
 
-__constant__ unsigned accept[5];  // of 2^32, for a flip that costs 0, 2, 4, 6, 8
+__constant__ unsigned accept[5];  // probability * 2^32 of a flip that costs 0, 2, 4, 6, 8
 
 __host__ __device__ unsigned mix(unsigned a, unsigned b) {
   unsigned h = a * 0x9e3779b9u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;

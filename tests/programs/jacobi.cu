@@ -1,5 +1,5 @@
-// Jacobi's iteration for A x = b until no element moves by more than a given step: a flag that
-// every thread may raise.
+// Jacobi's iteration for A x = b until no element changes by more than a given step. Every thread
+// may set the flag for another iteration.
 #include "program.h"
 
 namespace jacobi {
@@ -28,7 +28,7 @@ PROGRAM(jacobi, 2) {
   std::vector<double> solution(n);
   for (int y = 0; y < n; ++y) {
     a[y * n + y] =
-        512;  // at least 1.4 times the others of its row together, which are at most 4 * 89
+        512;  // >= 1.4 times the sum of the others, which is at most 4 * 89
     solution[y] = random.below(33) - 16;
   }
   for (int y = 0; y < n; ++y) {
@@ -48,9 +48,9 @@ PROGRAM(jacobi, 2) {
     if (mistake != 1) from.swap(to);
   } while (again && ++steps < 100);
   const std::vector<float> got = from.host();
-  // The iteration shrinks errors by q = 356 / 512 < 0.7, so that the last step bounds the error by
-  // q / (1 - q) < 2.4 of it; a step itself has n + 2 roundings of sums of at most 512 * 16 + 356 *
-  // 16 in size, over 512, and they add up to 1 / (1 - q).
+  // The iteration multiplies errors by q = 356 / 512 < 0.7: the error is at most q / (1 - q) < 2.4
+  // times the last step. A step has n + 2 roundings of sums of at most 512 * 16 + 356 * 16, divided
+  // by 512; they add up to at most 1 / (1 - q) times that.
   const double bound = 2.4 * least + (n + 2) * std::ldexp(1.0, -24) * 28 * 3.4;
   double error = 0;
   for (int i = 0; i < n; ++i) error = std::max(error, std::abs(got[i] - solution[i]));

@@ -1,5 +1,5 @@
-// The 0/1 knapsack: one launch an item, a row of 64-bit values for every capacity, and which items
-// were taken as bits.
+// The 0/1 knapsack: each launch adds one item to a row of 64-bit values, one for every capacity.
+// Bits record which items were taken.
 #include "program.h"
 
 namespace knapsack {
@@ -43,7 +43,7 @@ PROGRAM(knapsack, 2) {
     if (bits[i * words + left / 32] >> left % 32 & 1)
       value += values[i], weight += weights[i], left -= weights[i];
 
-  // All pairs of weight and value that no other beats (Nemhauser and Ullmann).
+  // All Pareto-optimal pairs of weight and value (Nemhauser and Ullmann).
   std::vector<std::pair<int, long long>> front = {{0, 0}};
   for (int i = 0; i < items; ++i) {
     std::vector<std::pair<int, long long>> all = front, next;

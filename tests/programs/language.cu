@@ -1,4 +1,4 @@
-// Programs around features of the language and of the runtime, as one binary.
+// Programs about features of the language and the runtime, as one binary.
 #include "bank_accounts.cu"
 #include "calendar.cu"
 #include "extremes.cu"

@@ -1,5 +1,5 @@
-// A sum in one launch: every block leaves its part, and the last one to come adds the parts and
-// sets the counter back.
+// A sum in one launch: every block stores its part; the last block to finish sums the parts and
+// resets the counter.
 #include "program.h"
 
 namespace last_block_sum {
@@ -52,7 +52,7 @@ PROGRAM(last_block_sum, 3) {
   Buffer<float> d_x(x);
   Buffer<double> parts(9), total(1);
   double sums[3];
-  for (double& s : sums) {  // the counter must be right each time
+  for (double& s : sums) {  // the counter must be right for each launch
     sum<<<9, 64>>>(d_x, n, parts, total, mistake);
     s = total.host()[0];
   }

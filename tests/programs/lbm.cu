@@ -1,4 +1,4 @@
-// Lattice Boltzmann, D2Q9 with periodic edges and walls inside: pull, collide, structure of arrays.
+// Lattice Boltzmann, D2Q9, periodic edges and inner walls: pull, collide, structure of arrays.
 #include "program.h"
 
 namespace lbm {
@@ -50,8 +50,8 @@ PROGRAM(lbm, 1) {
   }
   const std::vector<double> got = from.host();
 
-  // Push instead of pull: first collide, then every population moves. So one pull comes first, and
-  // the last move is undone.
+  // The reference pushes: it collides, then moves every population. So it starts with one pull, and
+  // undoes the last move.
   const int ex[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, ey[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1},
             back[9] = {0, 3, 4, 1, 2, 7, 8, 5, 6};
   std::vector<double> now = start, next(start.size());
@@ -82,8 +82,8 @@ PROGRAM(lbm, 1) {
     }
     now.swap(next);
   }
-  // A step is some 40 roundings of numbers below 2, and f' depends on the nine f by slopes whose
-  // sizes sum to less than 8.
+  // A step has some 40 roundings of numbers below 2. Each f' depends on the nine f with slopes
+  // whose absolute values sum to less than 8.
   const double bound = 40 * 2 * std::ldexp(1.0, -53) * (1 + 8 + 64 + 512);
   double error = 0, mass = 0, before = 0;
   for (int i = 0; i < cells; ++i)

@@ -1,10 +1,10 @@
-// Forces between atoms by a list of neighbours that is built on the device, in fixed point so that
-// any order of sums is right.
+// Forces between atoms by a neighbour list built on the device, in fixed point, so that sums are
+// exact in any order.
 #include "program.h"
 
 namespace lennard_jones {
 
-constexpr int kMax = 40;  // neighbours of an atom
+constexpr int kMax = 40;  // maximum number of neighbours of an atom
 struct Atom {
   int x, y, z;
   short kind;  // two bytes of padding follow
@@ -59,8 +59,8 @@ PROGRAM(lennard_jones, 2) {
   list_neighbours<<<divide_up(n, 64), 64>>>(d_atoms, n, cutoff * cutoff, count, list, mistake);
   forces<<<divide_up(n, 64), 64>>>(d_atoms, n, count, list, out, mistake);
 
-  // Newton's third law: each pair once. All numbers are integers but the one factor, which is exact
-  // within its truncation.
+  // The reference computes each pair once (Newton's third law). All numbers are integers except one
+  // factor, which is exact within its truncation.
   std::vector<double> fx(n, 0);
   std::vector<int> neighbours(n, 0);
   for (int i = 0; i < n; ++i)
@@ -78,9 +78,9 @@ PROGRAM(lennard_jones, 2) {
   for (int i = 0; i < n; ++i)
     sum += got[i].x + got[i].y + got[i].z,
         error = std::max(error, std::abs(double(got[i].x) - fx[i]));
-  // Each neighbour's factor is cut to an integer: an error below 1. The two ways to compute it may
-  // round differently: less than 1 again, since it is below 2^28 and doubles have 53 bits. It is
-  // multiplied by |dx| <= cutoff.
+  // Each neighbour's factor is truncated to an integer: an error below 1. The two computations may
+  // round differently: below 1 again, since the factor is below 2^28 and doubles have 53 bits. The
+  // factor is multiplied by |dx| <= cutoff.
   const double bound = 2.0 * kMax * cutoff;
   const int most = *std::max_element(neighbours.begin(), neighbours.end());
   return verdict(sum == 0 && error <= bound && count.host() == neighbours && most < kMax,

@@ -1,5 +1,5 @@
-// The game of life, 64 cells a word: neighbours are added bit by bit; a board that wraps around,
-// and a glider that comes back.
+// The game of life with 64 cells in a word: bitwise adders count neighbours. The board wraps
+// around; a glider returns to its start.
 #include "program.h"
 
 namespace life {
@@ -12,7 +12,7 @@ __device__ Word east(Word w, Word after) { return w >> 1 | after << 63; }
 __global__ void generation(const Word* from, Word* to, int words, int height, int mistake) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= words || y >= height) return;
-  Word one = 0, two = 0, four = 0;  // the sum of neighbours, up to 7; eight are as dead as none
+  Word one = 0, two = 0, four = 0;  // the neighbour count modulo 8: eight is as dead as zero
   const auto add = [&](Word v) {
     const Word carry = one & v;
     one ^= v;

@@ -1,12 +1,12 @@
-// Prefix sums in one pass (decoupled look-back): a block takes a ticket, publishes its sum, and
-// adds up those before it.
+// Prefix sums in one pass (decoupled look-back): each block takes a ticket, publishes its sum, and
+// adds the sums of earlier blocks.
 #include "program.h"
 
 namespace look_back {
 
 constexpr int kBlock = 64;
 struct Tile {
-  volatile int state;  // 0: nothing yet, 1: its own sum, 2: that of all up to it
+  volatile int state;  // 0: nothing published, 1: own sum, 2: inclusive prefix sum
   int own, all;
 };
 

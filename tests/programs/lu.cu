@@ -1,5 +1,5 @@
-// LU decomposition in place (Doolittle, without pivots: the diagonal dominates), two launches a
-// column, in double precision.
+// LU decomposition in place (Doolittle, without pivots: the matrix is diagonally dominant), in
+// double precision. Two launches for each column.
 #include "program.h"
 
 namespace lu {
@@ -13,7 +13,7 @@ __global__ void update(double* a, int n, int k, int mistake) {
   const int x = k + 1 + blockIdx.x * blockDim.x + threadIdx.x,
             y = k + 1 + blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= n || y >= n) return;
-  if (mistake == 1 && x == k + 1) a[y * n + k] /= a[k * n + k];  // both steps at once
+  if (mistake == 1 && x == k + 1) a[y * n + k] /= a[k * n + k];  // both steps in one launch
   a[y * n + x] -= a[y * n + k] * a[k * n + x];
 }
 
@@ -30,8 +30,8 @@ PROGRAM(lu, 2) {
                                                                                    mistake);
   }
   const std::vector<double> got = d_a.host();
-  // |A - LU| <= gamma(n) |L| |U| element by element (Higham, theorem 9.3); the product here has n
-  // roundings more.
+  // Element by element |A - LU| <= gamma(n) |L| |U| (Higham, theorem 9.3). The product here adds n
+  // roundings.
   const double unit = std::ldexp(1.0, -53), gamma = 2 * n * unit / (1 - 2 * n * unit);
   double worst = 0;
   for (int y = 0; y < n; ++y)

@@ -1,5 +1,5 @@
-// The longest earlier match of every position in a window, as a dictionary coder needs it; greedy
-// coding on the host.
+// The longest earlier match of every position within a window, as a dictionary coder needs it;
+// greedy coding on the host.
 #include "program.h"
 
 namespace lz_matches {
@@ -12,7 +12,7 @@ __global__ void find(const char* text, int n, uchar2* matches, int mistake) {
   int best = 0, distance = 0;
   for (int d = 1; d <= kWindow && d <= i; ++d) {
     if (best > 0 && (mistake == 1 || i + best < n) && text[i + best] != text[i - d + best])
-      continue;  // cannot be longer
+      continue;  // cannot improve
     int length = 0;
     while (length < kLongest && (mistake == 1 || i + length < n) &&
            text[i + length] == text[i - d + length])
@@ -36,7 +36,7 @@ PROGRAM(lz_matches, 1) {
     }
   }
   text.resize(n);
-  for (int k = 1; k < 9; ++k) text[n - k] = 'z';  // the last match would go on behind the end
+  for (int k = 1; k < 9; ++k) text[n - k] = 'z';  // the last match would continue behind the end
   Buffer<char> d_text(text);
   Buffer<uchar2> d_matches(n);
   find<<<divide_up(n, 96), 96>>>(d_text, n, d_matches, mistake);
@@ -52,7 +52,7 @@ PROGRAM(lz_matches, 1) {
     for (int k = 0; k < matches[i].y; ++k) back.push_back(back[back.size() - matches[i].x]);
     i += matches[i].y;
   }
-  for (int i = 0; i < n; ++i) {  // nothing longer, nothing nearer
+  for (int i = 0; i < n; ++i) {  // no longer match exists, and no nearer one
     int longest = 0;
     for (int from = i - 1; from >= std::max(0, i - kWindow); --from) {
       int k = 0;

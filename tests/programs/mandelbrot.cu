@@ -1,5 +1,5 @@
-// The Mandelbrot set in fixed point of 28 bits: loops of very different lengths side by side, with
-// an early exit.
+// The Mandelbrot set in fixed point with 28 fractional bits: loops of very different lengths in a
+// warp, with an early exit.
 #include "program.h"
 
 namespace mandelbrot {
@@ -30,7 +30,7 @@ PROGRAM(mandelbrot, 2) {
   int wrong = 0, inside = 0;
   for (int py = 0; py < height; ++py)
     for (int px = 0; px < width; ++px) {
-      // The same map with floor in long double, which has 64 bits and so holds every product.
+      // The same map with floor in long double: its 64 bits hold every product exactly.
       const long double one = 1 << 28, cx = std::trunc(3 * px * one / width) - 2 * one,
                         cy = std::trunc(2 * py * one / height) - one;
       long double x = 0, y = 0;

@@ -1,5 +1,5 @@
-// The product of integer matrices of any size: tiles in shared memory, rows read four at a time,
-// two rows of results a thread.
+// The product of integer matrices of any size: tiles in shared memory, rows read as vectors of
+// four, two result rows for each thread.
 #include "program.h"
 
 namespace matrix_product {
@@ -14,7 +14,7 @@ __global__ void multiply(const int* a, const int* b, int* c, int m, int n, int k
   int sum0 = 0, sum1 = 0;
   for (int at = 0; at < k; at += kTile) {
     const int id = ty * kTile + tx;
-    if (id < kTile * kTile / 4) {  // rows of a, with a pitch of a multiple of four
+    if (id < kTile * kTile / 4) {  // rows of a; the pitch is a multiple of four
       const int row = blockIdx.y * kTile + id / 4, column = at + id % 4 * 4;
       *reinterpret_cast<int4*>(&ta[id / 4][id % 4 * 4]) =
           row < m && column < pitch
@@ -45,7 +45,7 @@ PROGRAM(matrix_product, 3) {
   multiply<<<dim3(divide_up(n, kTile), divide_up(m, kTile)), dim3(kTile, kTile / 2)>>>(
       d_a, d_b, d_c, m, n, k, pitch, mistake);
   const std::vector<int> c = d_c.host();
-  // C v = A (B v) for vectors of ones and of others (Freivalds), and one element for itself.
+  // C v = A (B v) for two kinds of vectors v (Freivalds), and one element computed directly.
   int wrong = 0;
   for (int t = 0; t < 3; ++t) {
     std::vector<long long> v(n), bv(k, 0);

@@ -1,5 +1,5 @@
-// The word whose MD5 is known, by trying all of four letters of a small alphabet; threads leave
-// early once it is found.
+// Finds the word with a given MD5 by trying all words of four letters of a small alphabet. Threads
+// return early once it is found.
 #include "program.h"
 
 namespace md5_search {
@@ -55,7 +55,7 @@ PROGRAM(md5_search, 2) {
   CUDA(cudaMemset(found, 0xff, sizeof(int)));
   const int letters = 6, count = letters * letters * letters * letters;
   const uint4 wanted =
-      make_uint4(0xb31632cc, 0xead80fc6, 0xbc8a7a5c, 0x826fded3);  // of "fade", by md5sum
+      make_uint4(0xb31632cc, 0xead80fc6, 0xbc8a7a5c, 0x826fded3);  // md5sum of "fade"
   search<<<4, 64>>>(wanted, letters, count, found, mistake);
   const int i = found.host()[0];
   const int expected = 5 + 6 * (0 + 6 * (3 + 6 * 4));

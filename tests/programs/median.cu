@@ -1,5 +1,5 @@
-// The median of 3 by 3 pixels by a network of minima and maxima, or by selection where the
-// neighbourhood is cut off.
+// The median of 3 x 3 pixels: by a network of minima and maxima; at the picture's edge by
+// selection.
 #include "program.h"
 
 namespace median {

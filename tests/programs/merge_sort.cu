@@ -1,5 +1,5 @@
-// Merge sort, stable: each element finds its place in the other run by binary search. Records of 8
-// bytes, keys of one.
+// A stable merge sort: each element finds its position in the other run by binary search. Records
+// have 8 bytes, keys 1 byte.
 #include "program.h"
 
 namespace merge_sort {
@@ -9,8 +9,8 @@ struct Record {
   int id;
 };
 
-// How many of run[0..n) come before `key`: those that are smaller, and with `equal` those that are
-// equal too.
+// The number of records in run[0..n) that are less than `key`; if `equal` is set, less than or
+// equal.
 __device__ int before(const Record* run, int n, unsigned char key, bool equal) {
   int low = 0;
   while (low < n) {

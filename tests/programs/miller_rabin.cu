@@ -1,5 +1,5 @@
-// Prime numbers of 64 bits by Miller and Rabin's test: products of 128 bits, reduced by
-// Montgomery's method.
+// Primality of 64-bit numbers by the Miller-Rabin test, with 128-bit products and Montgomery
+// reduction.
 #include "program.h"
 
 namespace miller_rabin {
@@ -20,7 +20,7 @@ __global__ void test(const Word* numbers, bool* prime, int count, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
   const Word n = numbers[i];
-  Word inverse = n;  // of n modulo 2^64, by Newton's method
+  Word inverse = n;  // inverse of n modulo 2^64, by Newton's method
   for (int k = 0; k < 5; ++k) inverse *= 2 - n * inverse;
   Word one = 1;
   for (int k = 0; k < 64; ++k) one = doubled(one, n);
@@ -47,8 +47,8 @@ __global__ void test(const Word* numbers, bool* prime, int count, int mistake) {
 }
 
 PROGRAM(miller_rabin, 1) {
-  // Known primes, and products that fool weaker tests: Carmichael numbers, strong pseudoprimes to
-  // many bases, squares of primes.
+  // Known primes, and composites that weaker tests accept: Carmichael numbers, strong pseudoprimes
+  // to many bases, squares of primes.
   const std::vector<Word> primes = {1000003,
                                     2147483647,
                                     4294967291ull,

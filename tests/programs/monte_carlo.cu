@@ -1,4 +1,4 @@
-// Programs that integrate, iterate and throw dice, as one binary.
+// Programs that integrate, iterate and use random numbers, as one binary.
 #include "integration.cu"
 #include "mandelbrot.cu"
 #include "option_paths.cu"

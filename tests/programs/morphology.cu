@@ -1,5 +1,5 @@
-// Erosion and dilation of a picture of bytes in place: a block has a row, reads it into shared
-// memory and writes it back.
+// Erosion and dilation of a byte picture in place: each block reads one row into shared memory and
+// writes it back.
 #include "program.h"
 
 namespace morphology {
@@ -26,7 +26,7 @@ __global__ void along_rows(unsigned char* picture, int width, int reach, int mis
   mine[x] = best;
 }
 
-// A thread has a column and goes down it with a window of the last three bytes.
+// Each thread moves down one column with a window of the last three bytes.
 template <bool kErode>
 __global__ void along_columns(unsigned char* picture, int width, int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -65,7 +65,7 @@ PROGRAM(morphology, 2) {
       }
     now = next;
   }
-  int wrong = 0, above = 0;  // what is opened is nowhere brighter than before
+  int wrong = 0, above = 0;  // an opened picture is nowhere brighter than before
   for (int i = 0; i < width * height; ++i) wrong += got[i] != now[i], above += got[i] > picture[i];
   return verdict(wrong == 0 && above == 0, "%d of %d wrong, %d brighter than before", wrong,
                  width * height, above);

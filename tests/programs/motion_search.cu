@@ -1,12 +1,12 @@
-// Motion of blocks between two pictures by sums of absolute differences, four bytes an instruction,
-// and scalar products of bytes.
+// Motion of blocks between two pictures by sums of absolute differences, four bytes per
+// instruction; also dot products of bytes.
 #include "program.h"
 
 namespace motion_search {
 
 constexpr int kSide = 8, kReach = 4;
 
-// A block of threads has one place in the picture, a thread one displacement.
+// Each block of threads has one position in the picture, each thread one displacement.
 __global__ void search(const unsigned char* before, const unsigned char* now, int width, int height,
                        short2* motion, unsigned* energy, int mistake) {
   __shared__ unsigned best;

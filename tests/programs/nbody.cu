@@ -1,4 +1,4 @@
-// Gravity between all bodies in double precision, a tile of bodies in shared memory at a time;
+// Gravity between all bodies in double precision, with tiles of bodies in shared memory and
 // leapfrog steps.
 #include "program.h"
 
@@ -54,7 +54,7 @@ PROGRAM(nbody, 1) {
     drift<<<blocks, kTile>>>(d_bodies, d_velocity, n, dt);
   }
 
-  // Each pair once, its force given to both: the sums come in another order.
+  // The reference computes each pair once: it sums in another order.
   for (int s = 0; s < steps; ++s) {
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < i; ++j) {
@@ -70,10 +70,10 @@ PROGRAM(nbody, 1) {
       bodies[i].x += velocity[i].x * dt, bodies[i].y += velocity[i].y * dt,
           bodies[i].z += velocity[i].z * dt;
   }
-  // A term is at most mass / softening^2 = 2 / 0.01 in size. It has some 20 roundings, each by a
-  // factor of at most 1 + 2^-53. A sum of n terms has n roundings. A step multiplies a difference
-  // of positions by at most dt^2 * n * 2 * (2 / 0.1^3) < 150: the softened force's slope is at most
-  // mass / 0.1^3 for each body.
+  // The magnitude of a term is at most mass / softening^2 = 2 / 0.01. A term has some 20 roundings,
+  // each a factor of at most 1 + 2^-53. A sum of n terms has n roundings. A step multiplies an
+  // error of positions by at most dt^2 * n * 2 * (2 / 0.1^3) < 150: the slope of the softened force
+  // is at most mass / 0.1^3 for each body.
   const double step = n * 200.0 * (20 + n) * dt * std::ldexp(1.0, -53), bound = step * 151 * 151;
   const std::vector<Body> got = d_bodies.host();
   const std::vector<double3> v = d_velocity.host();

@@ -1,5 +1,5 @@
-// Global alignment of two sequences (Needleman and Wunsch): tiles along the anti-diagonals, and
-// within a tile again.
+// Global alignment of two sequences (Needleman and Wunsch): tiles by anti-diagonals, and cells of a
+// tile by anti-diagonals.
 #include "program.h"
 
 namespace needleman_wunsch {
@@ -9,8 +9,8 @@ constexpr int kTile = 16, kGap = -3;
 __constant__ signed char kScore[4][4] = {
     {5, -4, -2, -4}, {-4, 5, -4, -2}, {-2, -4, 5, -4}, {-4, -2, -4, 5}};
 
-// table has a row and a column more than the sequences; tile (column, diagonal - column) of this
-// launch.
+// `table` has one row and one column more than the sequences. This launch computes the tiles
+// (column, diagonal - column).
 __global__ void diagonal(int* table, const char* a, const char* b, int rows, int columns,
                          int diagonal, int first, int mistake) {
   __shared__ int tile[kTile + 1][kTile + 1];

@@ -1,4 +1,4 @@
-// Batcher's odd-even merge sort of 16-bit numbers, many short lists of odd length, in place in
+// Batcher's odd-even merge sort of 16-bit numbers: many short lists of odd length, in place in
 // dynamic shared memory.
 #include "program.h"
 

@@ -1,5 +1,5 @@
-// Paths of a price that grows by exp of a rate in every step, stored step by step: the pointer goes
-// down its column.
+// Paths of a price that is multiplied by exp of a rate in every step. Every step is stored: a
+// pointer advances along the path's column.
 #include "program.h"
 
 namespace option_paths {
@@ -17,7 +17,7 @@ __global__ void paths(int steps, int n, double start, double dt, const double* _
   price[o] = s;
 }
 
-// The payoff of an average-price option, a thread a path; sums within the block.
+// The payoff of an average-price option; each thread computes one path, each block sums.
 __global__ void payoff(int steps, int n, double strike, const double* price, double* sums,
                        int mistake) {
   __shared__ double part[64];
@@ -44,9 +44,9 @@ PROGRAM(option_paths, 2) {
   paths<<<blocks, 64>>>(steps, n, start, dt, d_rate, price, mistake);
   payoff<<<blocks, 64>>>(steps, n, strike, price, sums, mistake);
   const std::vector<double> got = price.host(), parts = sums.host();
-  // A price is exp of one sum: there every step adds 0.02 at most with a rounding; here every step
-  // has a product and an exp of one ulp, of a rounded argument below 0.02. So less than four
-  // roundings a step.
+  // The reference computes a price as exp of one sum: each step adds at most 0.02, with one
+  // rounding. The kernel's step has a product and an exp with an error of one ulp, of a rounded
+  // argument below 0.02. This is less than four roundings a step.
   const double relative = 4 * (steps + 1) * std::ldexp(1.0, -53);
   double worst = 0, expected = 0, sum = 0;
   for (int p = 0; p < n; ++p) {

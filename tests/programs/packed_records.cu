@@ -1,4 +1,4 @@
-// Records without padding, read wherever they lie; bit fields; one routine that works on shared,
+// Records without padding, read at any alignment; bit fields; one function that works on shared,
 // local and global memory.
 #include "program.h"
 

@@ -1,5 +1,5 @@
-// PageRank by power iteration, in double precision. What vertices without edges hold is spread over
-// all, by one atomic sum.
+// PageRank by power iteration, in double precision. One atomic sum distributes the rank of vertices
+// without edges over all.
 #include "graph.h"
 
 namespace pagerank {
@@ -37,7 +37,7 @@ PROGRAM(pagerank, 2) {
   }
   const std::vector<double> got = rank.host();
 
-  // Push: each vertex gives to its neighbours.
+  // The reference pushes: each vertex adds to its neighbours.
   std::vector<double> now(g.n, 1.0 / g.n), next;
   for (int i = 0; i < iterations; ++i) {
     next.assign(g.n, 0);
@@ -50,9 +50,9 @@ PROGRAM(pagerank, 2) {
     for (double& r : next) r = 0.15 / g.n + 0.85 * (r + rest / g.n);
     now = next;
   }
-  // Ranks are positive and sum to 1. A term has at most n + 3 roundings in a step; an iteration
-  // hands errors on at 0.85 of their sum, so that ten steps have ten times one step's at most, in
-  // each of the two computations.
+  // Ranks are positive and sum to 1. A term has at most n + 3 roundings in a step. An iteration
+  // multiplies the sum of errors by 0.85, so that ten steps have at most ten times the error of
+  // one, in each of the two computations.
   const double bound = 2 * iterations * (g.n + 3) * std::ldexp(1.0, -53);
   double error = 0, sum = 0;
   for (int v = 0; v < g.n; ++v) error += std::abs(got[v] - now[v]), sum += got[v];

@@ -1,5 +1,5 @@
-// The cheapest way down through a grid, several rows a launch: blocks overlap by a halo that
-// shrinks row by row.
+// The cheapest path down a grid, several rows in a launch: blocks overlap by a halo that shrinks
+// with each row.
 #include "program.h"
 
 namespace pathfinder {
@@ -41,7 +41,7 @@ PROGRAM(pathfinder, 2) {
         d_wall, from, to, columns, r, std::min(kRows, rows - r), halo, mistake);
     from.swap(to);
   }
-  // Upwards, from each place at the bottom.
+  // The reference goes up from each position at the bottom.
   const std::vector<int> got = from.host();
   int wrong = 0;
   for (int end = 0; end < columns; ++end) {

@@ -1,4 +1,4 @@
-// Pi by throwing darts: each thread has its own xorshift, hits are counted in whole numbers.
+// Pi by random points: each thread has its own xorshift generator; hits are integers.
 #include "program.h"
 
 namespace pi {
@@ -7,7 +7,7 @@ struct Generator {
   unsigned long long state;
   __host__ __device__ explicit Generator(unsigned seed)
       : state((seed + 1) * 0x9e3779b97f4a7c15ull) {}
-  __host__ __device__ unsigned next() {  // xorshift64*, its upper half
+  __host__ __device__ unsigned next() {  // the upper half of xorshift64*
     state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
     return static_cast<unsigned>(state * 2685821657736338717ull >> 32);
   }
@@ -35,7 +35,7 @@ PROGRAM(pi, 2) {
     Generator g(t);
     for (int i = 0; i < throws; ++i) {
       const long double x = g.next(),
-                        y = g.next();  // 64 bits: squares are exact, the sum is to one
+                        y = g.next();  // 64 bits: the squares are exact, the sum almost
       expected += x * x + y * y < 18446744073709551616.0L;
     }
   }

@@ -1,5 +1,5 @@
-// Pieces of work in two streams with events between them, pinned memory, and the same work again as
-// a captured graph.
+// Pieces of work in two streams ordered by events, with pinned memory; then the last piece as a
+// captured graph.
 #include "program.h"
 
 namespace pipeline {
@@ -55,7 +55,7 @@ PROGRAM(pipeline, 2) {
     wrong += host[p] != expected;
   }
 
-  // The last piece as a graph, three times: the sum grows by as much each time.
+  // Launches the last piece as a graph three times: each launch adds the same amount.
   const unsigned long long once = host[pieces - 1];
   cudaGraph_t graph;
   cudaGraphExec_t run;

@@ -1,8 +1,8 @@
-// What the programs of this folder have in common: a name, a verdict, device memory, and the
-// mistake that is asked for.
+// Common code of the programs in this folder: names, verdicts, device memory, and deliberate
+// mistakes.
 //
-// Each .cu file is a whole program (`nvcc -std=c++17 -cudart shared nbody.cu`), and several of them
-// make one binary, which compiles faster: `main` is here, and a translation unit is a binary.
+// Each .cu file is a whole program (`nvcc -std=c++17 -cudart shared nbody.cu`). Several of them
+// make one binary, which compiles faster: one translation unit, with the `main` of this header.
 //
 //   BINARY                      runs all its programs
 //   BINARY NAME                 runs one
@@ -24,7 +24,7 @@
 struct Program {
   const char* name;
   int mistakes;
-  bool (*run)(int mistake);  // 0: none
+  bool (*run)(int mistake);  // 0: no mistake
 };
 
 inline std::vector<Program>& programs() {
@@ -36,7 +36,7 @@ inline const char* running = "";
 
 // The body of a program: takes `int mistake` and returns a verdict.
 #define PROGRAM(name, mistakes) \
-  PROGRAM_NAMED(name, mistakes)  // where a binary has renamed it, by the new name
+  PROGRAM_NAMED(name, mistakes)  // a macro, so that a binary can rename a program
 #define PROGRAM_NAMED(name, mistakes)                                     \
   static bool run_##name(int mistake);                                    \
   static const bool listed_##name =                                       \
@@ -53,7 +53,7 @@ inline const char* running = "";
     }                                                                             \
   } while (0)
 
-// Prints PASS or FAIL and the numbers; no kernel may have failed.
+// Prints PASS or FAIL with the text. Fails if a kernel has failed.
 inline bool verdict(bool right, const char* format, ...) {
   CUDA(cudaGetLastError());
   CUDA(cudaDeviceSynchronize());
@@ -66,7 +66,7 @@ inline bool verdict(bool right, const char* format, ...) {
   return right;
 }
 
-// Elements in device memory: so many that nobody has written yet, or those of a vector.
+// An array in device memory: of a given size, uninitialised, or a copy of a vector.
 template <class T>
 class Buffer {
  public:
@@ -95,7 +95,7 @@ class Buffer {
   size_t size_;
 };
 
-// The same numbers everywhere (Marsaglia's xorshift).
+// A generator with the same numbers on every platform (Marsaglia's xorshift).
 class Random {
  public:
   explicit Random(uint32_t seed) : state_(seed * 2654435769u + 1) {}

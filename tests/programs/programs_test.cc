@@ -1,5 +1,5 @@
-// The programs of this folder, run by `lockstep exec` as anybody runs a program: right under every
-// setting, and wrong with each of their mistakes.
+// Runs the programs of this folder under `lockstep exec`. They must be right under every setting,
+// and each of their mistakes must be reported.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,17 +17,17 @@ namespace {
 
 using nlohmann::json;
 
-// In place of a kind: no finding reports the mistake, and the program's own check prints FAIL.
+// Instead of a kind: no finding reports the mistake; the program's own check prints FAIL.
 constexpr const char* kOwnCheck = "";
 
 struct Entry {
   const char* group;
   const char* name;
-  // For each mistake the kinds of finding, with | between them, one of which must report it; or
-  // kOwnCheck. Where there are several, the schedule decides which mistake of the two is met first.
+  // For each mistake, the kinds of finding that may report it, separated by |; or kOwnCheck. If
+  // there are several, the schedule decides which access is reported first.
   std::vector<const char*> mistakes;
-  // Kinds of information that the right program may give: every thread writes the same flag;
-  // padding is copied to the host.
+  // Kinds of information that the correct program may cause, for example if every thread writes the
+  // same flag, or padding is copied to the host.
   std::string information = {};
 };
 
@@ -154,8 +154,8 @@ struct Reported : Outcome {
   std::string text() const { return "exit status " + std::to_string(status) + "\n" + out + err; }
 };
 
-// Nothing here runs for a second; what a finding left running for ever is ended, and seen by its
-// status.
+// Every program runs for less than a second. The limit ends one that hangs; the exit status shows
+// it.
 constexpr const char* kTimeLimit = "timeout 100 ";
 
 Reported run(const Entry& e, const std::string& setting, int mistake) {
@@ -164,7 +164,7 @@ Reported run(const Entry& e, const std::string& setting, int mistake) {
   words << "exec --require-kernels " << setting << " --report=" << report << " -- tests/programs/"
         << e.group << " " << e.name;
   if (mistake) words << " --mistake=" << mistake;
-  std::ofstream(report) << "{}";  // none of an earlier run
+  std::ofstream(report) << "{}";  // overwrites the report of an earlier run
   Reported o{lockstep::run(words.str(), kTimeLimit), json::parse(contents(report), nullptr, false)};
   if (!o.report.contains("findings")) o.report["findings"] = json::array();
   return o;
@@ -191,8 +191,8 @@ std::vector<Case> right_cases() {
   for (const Entry& e : entries()) {
     for (const char* threads : {"1", "2"}) {
       for (const char* schedule : {"0", "1", "2"}) {
-        // One host thread runs the blocks in the schedule's order, whatever that is; all pairs but
-        // these two say something new.
+        // One host thread runs blocks in the default order under schedule 0 only. The other
+        // schedules with one host thread add nothing to those with two.
         if (*threads == '1' && *schedule != '0') continue;
         all.push_back({&e, std::string("--threads=") + threads + " --schedule=" + schedule,
                        std::string("_threads_") + threads + "_schedule_" + schedule});
@@ -220,8 +220,8 @@ TEST_P(Right, PassesItsOwnCheckAndNothingIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(Program, Right, testing::ValuesIn(right_cases()), name_of);
 
-// Tiles that look back at those before them: in whatever order blocks begin, and whichever host
-// threads run them.
+// A program whose tiles look back at earlier tiles must be right for any order of blocks and any
+// number of host threads.
 TEST(LookBack, HoldsInOtherOrdersAndOnSeveralHostThreads) {
   for (const Entry& e : entries()) {
     if (std::string(e.name) != "thrust_segments") continue;
@@ -236,8 +236,8 @@ TEST(LookBack, HoldsInOtherOrdersAndOnSeveralHostThreads) {
   FAIL() << "thrust_segments is not in the table";
 }
 
-// What is known in NVIDIA's libraries (docs/reference/checks.md) is an error where it is asked for,
-// and ends no kernel otherwise.
+// Known findings in NVIDIA's libraries (docs/reference/checks.md) are errors with strict-libraries.
+// Otherwise they end no kernel.
 TEST(Libraries, AreHeldToTheirOwnMistakesWhenAsked) {
   const auto known = std::find_if(entries().begin(), entries().end(), [](const Entry& e) {
     return std::string(e.name) == "thrust_in_place";
@@ -279,8 +279,8 @@ TEST_P(Mistake, IsFound) {
     for (const json& f : o.report["findings"]) EXPECT_EQ(f["severity"], "information") << f.dump(2);
     return;
   }
-  // The program may end with its own FAIL, or right in spite of the mistake: then exec ends
-  // with 86.
+  // The program may print its own FAIL, or be right in spite of the mistake: then exec ends with
+  // 86.
   EXPECT_EQ(o.status, failed ? 1 : 86) << o.text();
   const bool of_the_library = std::string(e.group) == "algorithms";
   EXPECT_TRUE(o.reported(kind, std::string(e.name) + "::") ||
@@ -298,7 +298,7 @@ TEST(Programs, AreAllInTheTableWithTheirMistakes) {
   for (const Entry& e : entries())
     listed[e.group] += std::string(e.name) + " " + std::to_string(e.mistakes.size()) + "\n";
   for (const auto& [group, lines] : listed) {
-    // A program needs its runtime to start, and exec knows where one is.
+    // The program needs a runtime library to start; exec finds one.
     const Outcome list = lockstep::run("exec --quiet -- tests/programs/" + group + " --list");
     ASSERT_EQ(list.status, 0) << group;
     EXPECT_EQ(list.out, lines) << group;

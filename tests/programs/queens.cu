@@ -1,5 +1,5 @@
-// How many ways there are to put queens on a board: recursion with bit masks, a thread for the
-// first two rows.
+// The number of solutions of the n queens problem: recursion with bit masks; each thread starts
+// from one placement in the first two rows.
 #include "program.h"
 
 namespace queens {

@@ -1,5 +1,5 @@
-// Quicksort by recursion on the device: each thread sorts its own piece, short ones by insertion,
-// with a comparison by pointer.
+// Recursive quicksort on the device: each thread sorts its own piece; short pieces by insertion;
+// the comparison is a function pointer.
 #include "program.h"
 
 namespace quicksort {
@@ -41,7 +41,7 @@ __global__ void pieces(double* a, int piece, int n, bool absolute, int mistake) 
 
 PROGRAM(quicksort, 2) {
   const int n = 640, piece = 55;
-  CUDA(cudaDeviceSetLimit(cudaLimitStackSize, 16 << 10));  // a piece can be as deep as it is long
+  CUDA(cudaDeviceSetLimit(cudaLimitStackSize, 16 << 10));  // recursion up to a piece's length
   std::vector<double> a(n);
   Random random(92);
   for (double& v : a) v = random.below(400) - 200;

@@ -1,5 +1,5 @@
-// Radix sort by four bits a pass, stable, with 16-bit values beside 32-bit keys; counts are laid
-// out digit by digit.
+// A stable radix sort with four bits in each pass, 32-bit keys and 16-bit values. Counts are stored
+// digit by digit.
 #include "program.h"
 
 namespace radix_sort {
@@ -18,7 +18,7 @@ __global__ void count(const unsigned* keys, int n, int shift, int* counts, int m
         bins[threadIdx.x];
 }
 
-// One warp; exclusive, in place.
+// An exclusive scan in place, by one warp.
 __global__ void scan(int* counts, int n) {
   int carry = 0;
   for (int first = 0; first < n; first += 32) {

@@ -1,5 +1,5 @@
-// Random walks on a ring: visits are counted for each place, in 64 bits and by 16-bit counters
-// packed in words.
+// Random walks on a ring. Visits of each position are counted in 64 bits, and in 16-bit counters
+// packed into words.
 #include "program.h"
 
 namespace random_walks {
@@ -38,7 +38,7 @@ PROGRAM(random_walks, 2) {
   int wrong = 0;
   for (int w = 0; w < walkers; ++w) {
     unsigned state = w * 747796405u + 1;
-    long long sum = w;  // never reduced before it is looked at
+    long long sum = w;  // reduced only when it is compared
     for (int i = 0; i < steps; ++i)
       sum += static_cast<int>(next(state) >> 29) - 4, ++expected[(sum % ring + ring) % ring];
     wrong += ends[w] != (sum % ring + ring) % ring;

@@ -1,5 +1,5 @@
-// Exact sums of fractions: numbers are structures with padding that go by reference, by value and
-// back from functions.
+// Exact sums of fractions: structures with padding, passed by reference and by value, and
+// returned.
 #include "program.h"
 
 namespace rationals {
@@ -27,7 +27,7 @@ __device__ __noinline__ Rational add(const Rational& a, Rational b, int mistake)
   return b;
 }
 
-// Thread i: 1 - 1/2 + 1/3 - ... up to the ith term, or all with the same sign.
+// Thread i: 1 - 1/2 + 1/3 - ... up to the ith term; not alternating: all terms positive.
 __global__ void series(Rational* out, int n, bool alternating, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

@@ -1,12 +1,12 @@
-// Run-length coding of bytes: starts of runs are counted by votes, placed by a scan of the block
-// and written out.
+// Run-length coding of bytes: ballots count the starts of runs, a block scan positions
+// them.
 #include "program.h"
 
 namespace run_lengths {
 
 constexpr int kBlock = 1024;
 
-// One block walks over the text; starts[r] is where run r begins. The number of runs goes to *runs.
+// One block processes the text. starts[r]: the begin of run r. *runs: the number of runs.
 __global__ void find_starts(const unsigned char* text, int n, int* starts, int* runs, int mistake) {
   __shared__ int before_warp[kBlock / 32], carry;
   if (threadIdx.x == 0) carry = 0;
@@ -49,7 +49,7 @@ PROGRAM(run_lengths, 2) {
     text.insert(text.end(), 1 + random.below(9) * random.below(9),
                 static_cast<unsigned char>('a' + random.below(3)));
   text.resize(n);
-  for (int i = 200; i < n; i += 200) text[i] = '#';  // no run of more than 199
+  for (int i = 200; i < n; i += 200) text[i] = '#';  // no run is longer than 199
   Buffer<unsigned char> d_text(text);
   Buffer<int> starts(n), runs(1);
   Buffer<uchar2> out(n);
@@ -59,7 +59,7 @@ PROGRAM(run_lengths, 2) {
   std::vector<uchar2> coded(count);
   CUDA(cudaMemcpy(coded.data(), out, count * sizeof(uchar2), cudaMemcpyDeviceToHost));
   std::vector<unsigned char> back;
-  bool longest = true;  // no two runs that are one
+  bool longest = true;  // neighbouring runs differ
   for (int r = 0; r < count; ++r) {
     back.insert(back.end(), coded[r].y, coded[r].x);
     longest &= r == 0 || coded[r].x != coded[r - 1].x;

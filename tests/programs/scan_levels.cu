@@ -1,5 +1,5 @@
-// Prefix sums of 64-bit integers over three levels (Blelloch's up and down sweeps in each block,
-// sums of blocks again).
+// Prefix sums of 64-bit integers over three levels: Blelloch's up and down sweeps in each block,
+// then a scan of the blocks' sums.
 #include "program.h"
 
 namespace scan_levels {

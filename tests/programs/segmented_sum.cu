@@ -1,5 +1,5 @@
-// Sums of segments of any length: a segmented scan by shuffles within each warp, and atomics where
-// a segment spans warps.
+// Sums of segments of any length: a segmented scan by shuffles within each warp, and atomics for
+// segments that span warps.
 #include "program.h"
 
 namespace segmented_sum {

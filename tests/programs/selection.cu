@@ -1,6 +1,6 @@
-// Selection, several items a thread: loaded in stripes, read in rows; what lies behind the end
-// counts as selected, and is taken off in the end. A block's selected items stay in order, the
-// blocks come in any.
+// Selection with several items per thread, loaded striped and processed blocked. Items behind the
+// end count as selected and are subtracted at the end. Selected items of a block stay in order; the
+// order of blocks is unspecified.
 #include "program.h"
 
 namespace selection {

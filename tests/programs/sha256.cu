@@ -1,10 +1,10 @@
-// SHA-256 of many messages of different lengths, one a thread, with padding in local memory; then a
-// tree of hashes.
+// SHA-256 of many messages of different lengths, one per thread, with padding in local memory; then
+// a hash tree.
 #include "program.h"
 
 namespace sha256 {
 
-__constant__ unsigned kRound[64];  // the fractions of the cube roots of primes
+__constant__ unsigned kRound[64];  // fractional bits of the cube roots of primes
 
 struct Digest {
   unsigned word[8];
@@ -58,7 +58,7 @@ __global__ void prefixes(const unsigned char* text, int n, Digest* out, int mist
   if (i < n) out[i] = hash(text, i, mistake);
 }
 
-// The tree's next level: the hash of two digests, as their words lie in memory.
+// The next level of the tree: the hash of two digests, with their words in memory order.
 __global__ void level(const Digest* from, Digest* to, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
@@ -84,7 +84,7 @@ PROGRAM(sha256, 1) {
   Buffer<Digest> digests(n), upper(n / 2);
   prefixes<<<3, 32>>>(d_text, n, digests, mistake);
   const std::vector<Digest> got = digests.host();
-  // From FIPS 180-2: of nothing, "abc", and the 56 letters that make two blocks.
+  // From FIPS 180-2: the empty message, "abc", and 56 letters, which need two blocks.
   const bool right = got[0].word[0] == 0xe3b0c442 && got[0].word[7] == 0x7852b855 &&
                      got[3].word[0] == 0xba7816bf && got[3].word[7] == 0xf20015ad &&
                      got[56].word[0] == 0x248d6a61 && got[56].word[7] == 0x19db06c1;

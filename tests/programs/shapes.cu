@@ -1,5 +1,5 @@
-// Objects with virtual functions, made on the device by new and deleted there; what they say is
-// added up.
+// Objects with virtual functions, created by new and deleted on the device. The results of their
+// functions are summed.
 #include "program.h"
 
 namespace shapes {

@@ -1,4 +1,4 @@
-// Shortest paths from one vertex (Bellman and Ford): every edge is relaxed until nothing changes.
+// Shortest paths from one vertex (Bellman and Ford): relaxes every edge until nothing changes.
 #include <queue>
 
 #include "graph.h"
@@ -29,7 +29,7 @@ PROGRAM(shortest_paths, 2) {
   std::vector<unsigned> start(g.n, kFar);
   start[0] = 0;
   Buffer<unsigned> distance(start);
-  bool* changed;  // one byte of memory that the host writes too
+  bool* changed;  // one byte that the host writes too
   CUDA(cudaMallocManaged(&changed, sizeof *changed));
   int rounds = 0;
   do {
@@ -39,7 +39,7 @@ PROGRAM(shortest_paths, 2) {
   } while (*changed && ++rounds < g.n);
   CUDA(cudaFree(changed));
 
-  std::vector<unsigned> expected(g.n, kFar);  // Dijkstra
+  std::vector<unsigned> expected(g.n, kFar);  // Dijkstra's algorithm
   using Entry = std::pair<unsigned, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> open;
   open.push({0, 0});

@@ -1,4 +1,4 @@
-// Primes by a segmented sieve: a block has a segment of odd numbers as bits in shared memory.
+// Primes by a segmented sieve: each block has a segment of odd numbers as bits in shared memory.
 #include "program.h"
 
 namespace sieve {
@@ -48,7 +48,7 @@ PROGRAM(sieve, 2) {
   found.zero();
   segment<<<divide_up((limit + 1) / 2, kOdds), 64>>>(d_primes, static_cast<int>(primes.size()),
                                                      limit, found, mistake);
-  const unsigned count = found.host()[0];  // 1 counts, and stands for 2
+  const unsigned count = found.host()[0];  // the bit of 1 is set and counts for the prime 2
   return verdict(count == 1229, "%u primes up to %u, 1229 expected", count, limit);
 }
 

@@ -1,5 +1,5 @@
-// Local alignment with affine gaps (Smith, Waterman, Gotoh) of one query with many subjects: a warp
-// a pair, a lane a row.
+// Local alignment with affine gaps (Smith, Waterman, Gotoh) of one query with many subjects. Each
+// warp aligns one pair, each lane one row.
 #include "program.h"
 
 namespace smith_waterman {
@@ -56,7 +56,7 @@ PROGRAM(smith_waterman, 2) {
   int wrong = 0, highest = 0;
   for (int p = 0; p < pairs; ++p) {
     const int columns = at[p + 1] - at[p];
-    // From the definition: gaps of every length.
+    // The reference follows the definition: gaps of every length.
     std::vector<std::vector<int>> h(rows + 1, std::vector<int>(columns + 1, 0));
     int most = 0;
     for (int y = 1; y <= rows; ++y)

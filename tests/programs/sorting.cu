@@ -1,4 +1,4 @@
-// Programs that sort, scan, select and add up, as one binary.
+// Programs that sort, scan, select and sum, as one binary.
 #include "bitonic_sort.cu"
 #include "compaction.cu"
 #include "last_block_sum.cu"

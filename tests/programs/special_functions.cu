@@ -1,5 +1,5 @@
-// The functions of the mathematical library in single and double precision, each against what must
-// hold of it.
+// Functions of the mathematical library in single and double precision, each checked by an identity
+// of the function.
 #include "program.h"
 
 namespace special_functions {
@@ -19,7 +19,7 @@ __global__ void evaluate(const Real* x, int n, Real* out, int mistake) {
   if (mistake == 2) out[8 * n - i] = v;
 }
 
-// The largest error in units of the last place of the exact result; that of the angle in units of
+// The largest error in ulps of the exact result; the error of the angle is in units of
 // 2^-digits.
 template <class Real>
 double worst(int mistake, double* of_angle) {
@@ -48,13 +48,13 @@ double worst(int mistake, double* of_angle) {
 }
 
 PROGRAM(special_functions, 2) {
-  // The programming guide's table: at most two ulp each in double precision; four for powf in
-  // single precision, two for the rest.
+  // Bounds of the programming guide's table: at most two ulp in double precision; in single
+  // precision four for powf and two for the other functions.
   double angle, angle_single;
   const double twice = worst<double>(mistake, &angle),
                single = worst<float>(mistake, &angle_single);
-  // An angle's sine and cosine are each off by 2 * 2^-digits at most, which turns it by less than 3
-  // * 2^-digits; atan2 adds three ulp at most, of numbers below 4: 12 * 2^-digits.
+  // Sine and cosine each have an error of at most 2 * 2^-digits, which turns the angle by less than
+  // 3 * 2^-digits. atan2 adds at most three ulp of numbers below 4: 12 * 2^-digits.
   return verdict(twice <= 2 && single <= 4 && angle <= 16 && angle_single <= 16,
                  "%.2f and %.2f ulp; angles %.1f and %.1f", twice, single, angle, angle_single);
 }

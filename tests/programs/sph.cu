@@ -1,5 +1,5 @@
-// Density of smoothed particles by cells that hold linked lists, as many fluid codes build them:
-// one atomicExch a particle.
+// Density of smoothed particles. Cells hold linked lists, as in many fluid codes, built by one
+// atomicExch for each particle.
 #include "program.h"
 
 namespace sph {

@@ -1,5 +1,5 @@
-// A sparse matrix in compressed rows times a vector: a thread a row, and a warp a row. Integers, so
-// that both agree exactly.
+// A sparse matrix (CSR) times a vector, with one thread per row and with one warp per row.
+// Integers, so that both results are equal.
 #include "program.h"
 
 namespace spmv {

@@ -1,6 +1,6 @@
-// A stencil of seven points in three dimensions, double precision: a plane of threads goes up with
-// the values below, here and above in registers. The block is three-dimensional too, and no side is
-// a multiple of anything.
+// A stencil of seven points in three dimensions, double precision. A plane of threads moves up with
+// the values below, at and above it in registers. The block is three-dimensional too; no side is a
+// multiple of the block's.
 #include "program.h"
 
 namespace stencil_3d {
@@ -33,7 +33,7 @@ PROGRAM(stencil_3d, 2) {
   Buffer<double> in(cube), out(cube.size());
   sweep<<<dim3(divide_up(nx, 8), divide_up(ny, 4), divide_up(nz, 2 * depth)), dim3(8, 4, 2)>>>(
       in, out, nx, ny, nz, depth, mistake);
-  // Every point gives to its neighbours. Whole numbers: exact in any order.
+  // The reference adds every point to its neighbours. Integers: exact in any order.
   const auto give = [&](int x, int y, int z, double v) {
     if (x >= 0 && x < nx && y >= 0 && y < ny && z >= 0 && z < nz)
       expected[(z * ny + y) * nx + x] += v;

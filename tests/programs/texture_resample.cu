@@ -1,5 +1,5 @@
-// A picture made larger through a texture with linear filtering, and a table read through a linear
-// one.
+// A picture enlarged through a texture with linear filtering, and a table read through a linear
+// texture.
 #include "program.h"
 
 namespace texture_resample {
@@ -51,7 +51,7 @@ PROGRAM(texture_resample, 2) {
   CUDA(cudaDestroyTextureObject(texture));
   CUDA(cudaDestroyTextureObject(table));
   CUDA(cudaFreeArray(array));
-  // Fractions are eighths, and the filter's 8 bits hold them: 64ths of whole numbers, exact.
+  // Fractions are eighths, exact in the filter's 8 bits: results are multiples of 1/64.
   int wrong = 0;
   for (int y = 0; y < large; ++y)
     for (int x = 0; x < large; ++x) {

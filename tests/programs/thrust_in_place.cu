@@ -1,6 +1,6 @@
-// Algorithms of thrust and cub of more than one tile that work in place or look back over tiles
-// with wide values: what their kernels do there is known (docs/reference/checks.md, "Findings in
-// NVIDIA's libraries"), and a user's own mistake in the same kernel is one.
+// Algorithms of thrust and cub over several tiles that work in place or look back with wide values.
+// Findings in their kernels are known (docs/reference/checks.md, "Findings in NVIDIA's libraries");
+// a user's mistake in the same kernel must still be an error.
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 #include <thrust/remove.h>

@@ -1,5 +1,5 @@
-// Sums of segments with thrust::reduce_by_key: its tiles hand values and their states on in single
-// moves of 16 bytes. Host vectors go to the device and come back as they are.
+// Sums of segments with thrust::reduce_by_key: its tiles pass a value and its state on as one
+// 16-byte access. Host vectors are copied to the device and back.
 #include <thrust/device_vector.h>
 #include <thrust/host_vector.h>
 #include <thrust/reduce.h>

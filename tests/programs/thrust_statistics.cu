@@ -1,6 +1,6 @@
 // Running sums of squares, the largest difference and a selection with thrust:
-// transform_inclusive_scan, transform_reduce, inner_product and copy_if, with functors of one's
-// own.
+// transform_inclusive_scan, transform_reduce, inner_product and copy_if with user-defined
+// functors.
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>

@@ -1,5 +1,5 @@
-// Words of a text counted with thrust: hashes are sorted, equal ones reduced, and what is left made
-// unique.
+// Counts the words of a text with thrust: sorts hashes, reduces equal ones, and removes
+// duplicates.
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
 #include <thrust/iterator/constant_iterator.h>

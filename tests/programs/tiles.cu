@@ -1,5 +1,5 @@
-// Cooperative groups: tiles of eight lanes and of two warps add, scan and vote; lanes with the same
-// key elect one to count for all.
+// Cooperative groups: tiles of eight lanes and of two warps reduce, scan and vote. Lanes with equal
+// keys elect one that counts for all.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -14,7 +14,7 @@ __global__ void sums(const int* x, int n, int* of_tile, unsigned char* agree, in
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int mine = i < n ? x[i] : 0;
   if (mistake == 1) {
-    if (i >= n) return;  // the last tile is cut off, and its sum with it
+    if (i >= n) return;  // the last tile, with its sum, is partial
     int sum = mine;
     for (int d = 4; d > 0; d /= 2) sum += __shfl_down_sync(0xffffffff, sum, d, 8);
     if (tile.thread_rank() == 0) of_tile[i / 8] = sum, agree[i / 8] = 0;
@@ -26,7 +26,7 @@ __global__ void sums(const int* x, int n, int* of_tile, unsigned char* agree, in
   if (tile.thread_rank() == 0) of_tile[i / 8] = sum + 1000 * most, agree[i / 8] = all;
 }
 
-// Tiles of more than a warp meet in shared memory of the system's.
+// Tiles larger than a warp synchronise through shared memory reserved by the system.
 __global__ void sums_of_two_warps(const int* x, int n, int* of_tile) {
   __shared__ cg::block_tile_memory<128> memory;
   const auto tile = cg::tiled_partition<64>(cg::this_thread_block(memory));

@@ -1,5 +1,5 @@
-// The transpose of a matrix of 16-bit numbers, through a padded tile, and in place for a square
-// one.
+// The transpose of a matrix of 16-bit numbers: through a padded tile, and in place for a square
+// matrix.
 #include "program.h"
 
 namespace transpose {
@@ -17,7 +17,7 @@ __global__ void out_of_place(const unsigned short* in, unsigned short* out, int 
       out[(y + k) * height + x] = tile[threadIdx.x][threadIdx.y + k];
 }
 
-// A thread for each pair across the diagonal.
+// One thread for each pair of elements across the diagonal.
 __global__ void in_place(unsigned short* a, int n) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= n || y >= x) return;

@@ -1,5 +1,5 @@
-// Binary search trees in managed memory: built by the host, searched and changed in place by the
-// device. Nodes have padding, and a union with a tag holds their contents.
+// Binary search trees in managed memory: the host builds them, the device searches and changes
+// them. Nodes have padding and hold a tagged union.
 #include "program.h"
 
 namespace trees {

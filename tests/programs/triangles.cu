@@ -1,5 +1,5 @@
-// Triangles in a graph: a warp an edge row, merging two sorted lists of neighbours; the counts are
-// added up by shuffles.
+// Triangles in a graph: each warp processes one row of edges and merges two sorted neighbour lists;
+// shuffles sum the counts.
 #include "graph.h"
 
 namespace triangles {

@@ -1,3 +1,3 @@
-// Programs whose subject the optimiser changes, as one binary, without it.
+// Programs that the optimiser changes, as one binary, compiled without optimisation.
 #define bit_fields bit_fields_unoptimised
 #include "bit_fields.cu"

@@ -1,5 +1,5 @@
-// Differences as numbers of seven bits a byte, each as long as it must be: lengths, a scan, and
-// stores of single bytes.
+// Differences as variable-length integers with seven bits in a byte: lengths, a scan, and
+// single-byte stores.
 #include "program.h"
 
 namespace varint {
@@ -15,7 +15,7 @@ __global__ void lengths(const long long* x, int n, int* at) {
   if (i == 0) at[0] = 0;
 }
 
-// Hillis and Steele, from one array to the other.
+// One step of a Hillis-Steele scan, from one array to the other.
 __global__ void scan_step(const int* from, int* to, int n, int distance) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) to[i] = i >= distance ? from[i] + from[i - distance] : from[i];
@@ -33,7 +33,7 @@ __global__ void encode(const long long* x, int n, const int* at, unsigned char* 
   } while (z);
   int k = 0;
   if (mistake == 1)
-    for (; k + 4 <= size; k += 4)  // faster by four bytes at once
+    for (; k + 4 <= size; k += 4)  // four bytes at once
       *reinterpret_cast<unsigned*>(out + at[i] + k) =
           bytes[k] | bytes[k + 1] << 8 | bytes[k + 2] << 16 | bytes[k + 3] << 24;
   for (; k < size; ++k) out[at[i] + k] = bytes[k];

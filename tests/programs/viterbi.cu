@@ -1,12 +1,12 @@
-// Hidden Markov models: the forward probability with exp in its loop, scaled each step, and the
-// most likely path.
+// Hidden Markov models: the forward probability, with exp in its loop and scaled in each step, and
+// the most likely path.
 #include "program.h"
 
 namespace viterbi {
 
 constexpr int kStates = 11;
 
-// A block a sequence; log_a[i][j] and log_b[j][symbol] are logarithms.
+// Each block decodes one sequence. log_a[i][j] and log_b[j][symbol] are logarithms.
 __global__ void decode(const double* log_a, const double* log_b, int symbols,
                        const unsigned char* seen, int length, double* log_likelihood,
                        unsigned char* back, unsigned char* path, int mistake) {
@@ -76,9 +76,9 @@ PROGRAM(viterbi, 2) {
   const std::vector<double> total = d_total.host();
   const std::vector<unsigned char> path = d_path.host();
 
-  // Backward instead of forward, without scaling: probabilities of 23 symbols are no smaller than
-  // 1e-60. Each step has 2 kStates + 6 roundings and functions of two ulps at most, in both
-  // computations; the sum of logarithms stays below 100 in size.
+  // The reference computes backward instead of forward, without scaling: the probability of 23
+  // symbols is at least 1e-60. Each step has 2 kStates + 6 roundings and functions of at most two
+  // ulps, in both computations. The sum of logarithms stays below 100.
   const double bound =
       length * (2 * kStates + 10) * 2 * std::ldexp(1.0, -52) + 100 * length * std::ldexp(1.0, -52);
   double error = 0;
@@ -106,7 +106,7 @@ PROGRAM(viterbi, 2) {
     for (int t = 1; t < length; ++t)
       ours += a[path[s * length + t - 1] * kStates + path[s * length + t]] +
               b[path[s * length + t] * symbols + o[t]];
-    // forward[0] is not scaled, so that the first step's scale holds its sum.
+    // forward[0] is not scaled: the first step's scale includes its sum.
     error = std::max(error, std::abs(total[s] - std::log(p)));
     worse += !(std::abs(ours - likeliest) <= bound);
   }

@@ -1,5 +1,5 @@
-// A pipeline of warps in a block: one fills slots of a ring, others use them; named barriers hand
-// the slots over.
+// A pipeline of warps in a block: one warp fills slots of a ring, other warps use them; named
+// barriers synchronise them.
 #include "program.h"
 
 namespace warp_roles {
@@ -13,7 +13,7 @@ __device__ void arrive(int barrier) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(kThreads) : "memory");
 }
 
-// Barriers 1..2: the slot is full; 3..4: it is empty again.
+// Barriers 1 and 2: the slot is full. Barriers 3 and 4: the slot is empty.
 __global__ void run(const unsigned* in, int batches, unsigned long long* out, int mistake) {
   __shared__ unsigned ring[kSlots][32 * kUsers];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

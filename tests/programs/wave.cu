@@ -1,5 +1,5 @@
-// A wave on a string, in place: the new height replaces the one before the last. Integers, so that
-// time can be reversed exactly.
+// A wave on a string, in place: the new height replaces the second last. Integers, so that the
+// simulation reverses exactly.
 #include "program.h"
 
 namespace wave {

@@ -49,6 +49,19 @@ def test_expressions():
             evaluate(wrong, sizes)
 
 
+def test_sizes_are_calculated_with():
+    m, sizes = Size("m", 1, 9), {"n": 100, "m": 7}
+    for extent, value in [((N + 31) // 32, 4), (-(-N // 32), 4), (4 * N, 400), (N * m, 700),
+                          (2 * (N - 1) % m, 2), (100 - m, 93), (N / 8 + m, 19), (1 + N, 101)]:
+        assert evaluate(extent, sizes) == value, extent
+    assert dim3((-(-N // 32), m), sizes) == (4, 7, 1)
+    for wrong in (lambda: max(N, m), lambda: max(N - m, m - 1), lambda: N >= m):
+        with pytest.raises(TypeError, match="as text"):
+            wrong()
+    with pytest.raises(TypeError, match="neither an integer"):
+        N * 0.5
+
+
 def test_the_first_cases_have_the_smallest_and_the_largest_sizes():
     cases = [make_case(tasks.total, 3, k) for k in range(40)]
     assert (cases[0].sizes["n"], cases[1].sizes["n"]) == (1, 3000)

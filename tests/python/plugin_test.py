@@ -68,6 +68,35 @@ def test_a_finding_fails_the_test_that_caused_it(tmp_path):
     assert "source.cu:4" in text and "out-of-bounds" in text
 
 
+def test_a_wrong_call_of_a_kernel_is_an_error_of_python(tmp_path):
+    status, text = pytest_run(tmp_path, """
+    import ctypes, pytest
+    from lockstep.device import parameter_sizes
+
+    PTX = ".entry k ( .param .u64 .ptr .global .align 4 a, /* .param .u8 x, */ // .param .u8\\n" \
+          "  .param .align 8 .b8 b[24], .param .f32 c ) { ret; } .entry kk { ret; } .entry n() {}"
+
+    @pytest.mark.parametrize("kernel, arguments, message", [
+        ("scale", 2, "scale has 3 parameters, and got 2 arguments"),
+        ("scale", 4, "scale has 3 parameters, and got 4 arguments"),
+        ("scale", np.int64(8), "parameter 3 of scale has 4 bytes, and the argument"),
+        ("scala", 3, "no kernel scala; its kernels: scale, unwritten"),
+    ])
+    def test_wrong(kernel, arguments, message):
+        y = lockstep.empty(8)
+        given = [y, y, 8, 8][:arguments] if type(arguments) is int else [y, y, arguments]
+        with pytest.raises((TypeError, KeyError), match=message):
+            lockstep.compile(SOURCE).kernel(kernel)[1, 32](*given)
+        assert not lockstep.take_findings() or kernel == "scala"
+
+    def test_parameters():
+        assert parameter_sizes(PTX, "k") == [8, 24, 4]
+        assert parameter_sizes(PTX, "kk") == parameter_sizes(PTX, "n") == []
+        assert parameter_sizes(PTX, "other") is None
+    """, "--lockstep")
+    assert status == 0 and "5 passed" in text, text
+
+
 def test_the_summary_names_the_finding(tmp_path):
     status, text = pytest_run(tmp_path, _TESTS + """
     def test_reads_after_the_error():

@@ -207,9 +207,13 @@ def test_ptx_is_a_candidate(tmp_path):
 
 @pytest.mark.parametrize("text, message", [
     ("task = 3\n", "defines no `task`"),
-    ("1 / 0\n", "ZeroDivisionError"),
+    ("x = 0\n1 / 0\n", "task.py, line 2: ZeroDivisionError"),
+    ("def f(:\n", "task.py, line 1: SyntaxError"),
     ("from lockstep.contract import *\nTask(entry='f', arguments=[], reference='x')\n",
-     "nothing can be judged"),
+     "task.py, line 2: no argument is an Output or InOut, so nothing can be judged"),
+    ("from lockstep.contract import *\ndef wrong(**_):\n  return {}[0]\n"
+     "task = Task(entry='softmax', arguments=[Output('y', 'f32', (4,))], reference=wrong)\n",
+     "task.py, line 3: the reference raised KeyError"),
     ("from lockstep.contract import *\nimport numpy as np\n"
      "task = Task(entry='softmax', arguments=[Input('x', 'f32', (4, 4)), Output('y', 'f32', (4, 4)"
      "), Size('r', 4, 4), Size('c', 4, 4)], reference=lambda **_: np.zeros(3))\n",

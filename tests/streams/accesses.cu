@@ -1,4 +1,4 @@
-// Ways in which a kernel touches memory: every instruction's accesses count, to the byte.
+// Cases for all ways in which a kernel accesses memory; accesses count to the byte.
 #include <cuda_pipeline.h>
 #include <mma.h>
 
@@ -7,7 +7,7 @@
 namespace lockstep::streams {
 namespace {
 
-// Each thread writes one byte of two; the other byte is the other kernel's.
+// Each thread writes one byte of two; the other kernel accesses the other byte.
 __global__ void produce_bytes(char* x, int first, char value, long long clocks) {
   wait_for(clocks);
   x[2 * threadIdx.x + first] = value;
@@ -48,7 +48,7 @@ CASE("accesses", read_only_loads, "produce", "consume_read_only") {
   want(y.holds(7));
 }
 
-// A copy to shared memory by single threads.
+// Threads copy to shared memory (cp.async).
 __global__ void consume_by_copies(const int* x, int* y) {
   __shared__ int staged[kN];
   __pipeline_memcpy_async(staged + threadIdx.x, x + threadIdx.x, sizeof(int));
@@ -64,7 +64,7 @@ CASE("accesses", asynchronous_copies, "produce", "consume_by_copies") {
   want(y.holds(7));
 }
 
-// Bulk copies, to shared memory and back.
+// Bulk copies to shared memory and back.
 __global__ void consume_by_bulk_copy(const int* x, int* y) {
   __shared__ alignas(16) int staged[kN];
   __shared__ alignas(8) unsigned long long barrier;
@@ -139,7 +139,7 @@ CASE("accesses", matrices, "produce_matrix", "consume_matrix") {
   want(y.fetch() == std::vector<int>(256, 0x3f800000));
 }
 
-// An atomic is none beside a plain access, and none beside a copy.
+// An atomic races with a plain access or a copy.
 __global__ void add_atomically(int* x, int by, long long clocks) {
   wait_for(clocks);
   atomicAdd(x + threadIdx.x, by);
@@ -170,7 +170,7 @@ CASE("accesses", atomics_and_a_fill, "cudaMemsetAsync", "add_atomically") {
   want(x.fetch() == std::vector<int>(kN, 1));
 }
 
-// Atomics of the block's scope do not reach another kernel.
+// Atomics of block scope are not atomic with respect to another kernel.
 __global__ void add_within_the_block(int* x, bool wide, long long clocks) {
   wait_for(clocks);
   if (wide) {
@@ -187,7 +187,7 @@ CASE("accesses", atomics_of_the_block, "add_within_the_block", "add_within_the_b
   want(x.fetch()[0] == 2 * kN);
 }
 
-// A flag that two kernels use: volatile on both sides, or plain on one.
+// Two kernels share a flag: volatile on both sides, or plain on one.
 __global__ void announce(int* flag, bool strong) {
   if (strong) {
     *static_cast<volatile int*>(flag) = 1;
@@ -207,7 +207,7 @@ CASE("accesses", flag_written_plainly, "announce", "look") {
   want(value == 0 || value == 1);
 }
 
-// A texture of plain memory.
+// A texture of linear memory.
 __global__ void consume_linear_texture(cudaTextureObject_t x, int* y) {
   y[threadIdx.x] = tex1Dfetch<int>(x, threadIdx.x);
 }
@@ -228,7 +228,7 @@ CASE("accesses", texture_of_plain_memory, "produce", "consume_linear_texture") {
   cudaDestroyTextureObject(texture);
 }
 
-// Of many blocks only the last one overlaps with the other kernel.
+// Only the last of many blocks overlaps with the other kernel.
 __global__ void produce_blocks(int* x, int value, long long clocks) {
   wait_for(clocks);
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -243,7 +243,7 @@ CASE("accesses", last_of_many_blocks, "produce_blocks", "produce") {
   want(mistake ? x.fetch()[kBlocks * kN - 1] == -1 : x.holds(0));
 }
 
-// The heap of kernels.
+// The device heap (malloc in kernels).
 __global__ void allocate_on_the_heap(int** x) {
   *x = static_cast<int*>(malloc(kBytes));
   for (int i = 0; i < kN; ++i) (*x)[i] = 0;

@@ -4,7 +4,7 @@
 namespace lockstep::streams {
 namespace {
 
-// Memory of the pool whose element i is value + i.
+// Allocates memory from the pool and sets element i to value + i.
 int* allocate(cudaStream_t stream, int value) {
   int* x = nullptr;
   cudaMallocAsync(&x, kBytes, stream);
@@ -22,7 +22,7 @@ CASE("allocations", freed_in_another_stream, "consume_late", "cudaFreeAsync") {
   cudaEventRecord(used, a);
   if (!mistake) cudaStreamWaitEvent(b, used);
   cudaFreeAsync(x, b);
-  // The pool may give the memory out again.
+  // The pool may return the same memory.
   int* next = nullptr;
   cudaMallocAsync(&next, kBytes, b);
   produce<<<1, kN, 0, b>>>(next, 8, 0);
@@ -66,7 +66,7 @@ CASE("allocations", freed_while_it_is_copied, "cudaMemcpyAsync", "cudaFreeAsync"
   cudaStreamSynchronize(b);
 }
 
-// The allocation is work of its stream; what uses the memory elsewhere comes after it.
+// The allocation is an operation of its stream; uses in other streams must be ordered after it.
 CASE("allocations", used_before_it_is_allocated, "cudaMallocAsync", "produce") {
   Ints y(0);
   Stream a, b;
@@ -83,7 +83,7 @@ CASE("allocations", used_before_it_is_allocated, "cudaMallocAsync", "produce") {
   cudaStreamSynchronize(b);
 }
 
-// The free comes first, and nothing orders it with the use behind it.
+// The free comes first and is not ordered with the later use.
 CASE("allocations", used_after_the_free, "cudaFreeAsync", "consume") {
   Ints y(0);
   Stream a, b;
@@ -107,7 +107,7 @@ CASE("allocations", used_after_the_free, "cudaFreeAsync", "consume") {
   cudaStreamSynchronize(a);
 }
 
-// cudaFree of memory of a pool waits for nothing; so the caller has to.
+// cudaFree of pool memory does not synchronise: the caller must.
 CASE("allocations", pool_memory_freed_by_cudafree, "consume_late", "cudaFree") {
   Ints y(0);
   Stream a(cudaStreamNonBlocking);
@@ -132,7 +132,7 @@ CASE("allocations", freed_in_the_legacy_stream, "consume_late", "cudaFreeAsync")
   cudaStreamSynchronize(nullptr);
 }
 
-// Memory of a pool of its own.
+// Memory of a pool that the program creates.
 CASE("allocations", from_a_pool_of_its_own, "consume_late", "cudaFreeAsync") {
   cudaMemPool_t pool;
   cudaMemPoolProps properties = {};

@@ -1,4 +1,4 @@
-// All of the program order_test runs: one translation unit, as cases.cu is.
+// The calls that order_test examines, as one translation unit, as in cases.cu.
 #include "copy_calls.cu"
 #include "graph_calls.cu"
 #include "order.cu"

@@ -1,5 +1,5 @@
-// The calls that order_test examines: does a call return before a kernel has ended that runs in
-// some stream, and does work that is put behind the call in another stream come after it?
+// The calls that order_test examines. Does a call return before an earlier kernel of some stream
+// has ended? Is work launched after the call in another stream ordered after that kernel?
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace lockstep::streams {
 
-// What a call finds. No work is under way when it is made.
+// The streams, events and memory for a call. No work is pending when it is constructed.
 struct Situation {
   explicit Situation(cudaStream_t busy);
   ~Situation();
@@ -17,19 +17,19 @@ struct Situation {
   Situation& operator=(const Situation&) = delete;
 
   static constexpr size_t kSmall = 256, kLarge = 1 << 20;
-  // The stream in which the kernel runs.
+  // The stream of the kernel.
   cudaStream_t busy;
-  // Not blocking: one with nothing in it, and the one in which the later work is put.
+  // Non-blocking streams: an empty one, and the stream of the later work.
   cudaStream_t idle = nullptr, later = nullptr;
-  // Blocking, with nothing in it.
+  // An empty blocking stream.
   cudaStream_t idle_blocking = nullptr;
-  // Recorded in `busy` behind the kernel; and in `idle`, long ago.
+  // Recorded in `busy` after the kernel; recorded in `idle` and complete.
   cudaEvent_t behind = nullptr, past = nullptr;
-  // Each of kLarge bytes, which neither kernel touches.
+  // kLarge bytes each; neither kernel accesses them.
   char *device = nullptr, *second = nullptr, *pinned = nullptr, *managed = nullptr;
   std::vector<char> pageable, pageable_too;
   cudaArray_t array = nullptr;
-  // How many situations there were before.
+  // The number of situations constructed before.
   int number;
 };
 
@@ -37,23 +37,23 @@ constexpr size_t kSmall = Situation::kSmall, kLarge = Situation::kLarge;
 
 using Prepared = std::function<void()>;
 
-// Several calls of one answer are one row: its name has all of them.
+// One row of the table: a call, or several calls with equal results, whose names it joins.
 struct Call {
   const char* name;
-  // Makes what the call needs, and returns the call.
+  // Prepares the arguments and returns a function that makes the call.
   Prepared (*prepare)(Situation&);
-  // It is to be the first of its kind: else it is made once before, when nothing runs.
+  // Measures the first call of its kind. Otherwise one call is made before, on an idle device.
   bool cold = false;
 };
 
-// In the order of the table.
+// The calls, in the order of the table.
 std::vector<Call> copies_and_fills();
 std::vector<Call> other_calls();
 std::vector<Call> graph_calls();
 std::vector<Call> process_calls();
 std::vector<Call> settings_and_queries();
 
-// What f(&pointer) makes.
+// The pointer that f(&pointer) sets.
 template <class F>
 void* made(F f) {
   void* p = nullptr;
@@ -63,7 +63,7 @@ void* made(F f) {
 
 }  // namespace lockstep::streams
 
-// A call, and its name in the table.
+// A call and its name in the table.
 #define CALL(name, ...)                  \
   {                                      \
     name, [](Situation& s) -> Prepared { \
@@ -73,7 +73,7 @@ void* made(F f) {
       };                                 \
     }                                    \
   }
-// ... that needs what `made_by` makes, as `x`.
+// A call that uses the value of `made_by` as `x`.
 #define CALL_WITH(name, made_by, ...)    \
   {                                      \
     name, [](Situation& s) -> Prepared { \

@@ -1,10 +1,10 @@
-// Captured graphs: a fork or a join that comes too early; programmatic dependent launch.
+// Captured graphs with forks or joins that come too early; programmatic dependent launches.
 #include "graph.cuh"
 
 namespace lockstep::streams {
 namespace {
 
-// One stream forks to another and takes it back; the fork comes before or after the producer.
+// A stream forks to another and joins it; the fork comes before or after the producer.
 CASE("captures", fork_too_early, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b;
@@ -128,7 +128,7 @@ CASE("captures", host_function_in_a_branch, "produce", "consume") {
   want(y.holds(7));
 }
 
-// What a stream has before a capture is not in the graph.
+// Operations of a stream before its capture are not in the graph.
 CASE("captures", work_before_the_capture, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
@@ -143,8 +143,8 @@ CASE("captures", work_before_the_capture, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Programmatic dependent launch: the second kernel may begin when all blocks of the first have
-// allowed it; until it waits it must not touch what the first one writes.
+// Programmatic dependent launch: the second kernel may start when all blocks of the first have
+// triggered it. Before its wait it must not access data of the first.
 __global__ void primary(int* x, int value, long long clocks) {
   cudaTriggerProgrammaticLaunchCompletion();
   wait_for(clocks);
@@ -164,7 +164,7 @@ __global__ void writing_secondary(int* x, bool wait) {
   x[threadIdx.x] = 0;
 }
 
-// Launches a kernel of one block that may begin before the one before it has ended.
+// Launches a kernel of one block that may start before the previous kernel has ended.
 template <class... Parameters, class... Arguments>
 void launch_dependent(cudaStream_t stream, void (*kernel)(Parameters...),
                       const Arguments&... arguments) {
@@ -197,7 +197,7 @@ CASE("dependent launches", input_of_the_primary_overwritten, "reading_primary",
   want(y.holds(7));
 }
 
-// The wait is for the kernel of its own stream, not for that of another.
+// The wait covers the previous kernel of the same stream only.
 CASE("dependent launches", primary_in_another_stream, "primary", "secondary") {
   Ints x(0), y(0);
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
@@ -206,7 +206,7 @@ CASE("dependent launches", primary_in_another_stream, "primary", "secondary") {
   want(y.holds(7));
 }
 
-// Without the attribute the second kernel begins when the first has ended.
+// Without the attribute the second kernel starts after the first has ended.
 CASE("dependent launches", launched_with_the_attribute, "primary", "secondary") {
   Ints x(0), y(0);
   Stream a;
@@ -219,7 +219,7 @@ CASE("dependent launches", launched_with_the_attribute, "primary", "secondary") 
   want(y.holds(7));
 }
 
-// A captured edge is programmatic, too.
+// A captured edge is programmatic too.
 CASE("dependent launches", captured_secondary_that_does_not_wait, "primary", "secondary") {
   Ints x(0), y(0);
   Stream a;

@@ -1,7 +1,7 @@
-// Programs with one mistake of order between operations, and their repaired twins.
+// Programs with one missing ordering between operations, and their repaired twins.
 //
-// A case is one function over `bool mistake`. With the mistake, nothing orders two operations that
-// touch the same bytes; without it, something does. Both differ in nothing else:
+// A case is one function over `bool mistake`. With the mistake, two operations that access the same
+// bytes are unordered; without it, they are ordered. Both programs differ in nothing else:
 //
 //   CASE("kernels", two_streams, "produce", "consume") {
 //     Ints x(0), y(0);
@@ -11,10 +11,10 @@
 //     want(y.holds(7));
 //   }
 //
-// The two strings after the name are the sides of the race: a part of what a finding must contain
-// of each, a kernel's or a call's name; `|` stands between alternatives. want() records whether
-// the result was right. On a GPU the first operation lasts 20 ms, so that the result is wrong if
-// the second one can overtake it; on the simulated GPU it lasts no longer than it must.
+// The two strings after the name are the sides of the race. A finding must contain one of them for
+// each side: the name of a kernel or a call; `|` separates alternatives. want() records whether the
+// result was right. On a GPU the first operation lasts 20 ms, so that the result is wrong if the
+// second one can overtake it. On the simulated GPU it does not wait.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -36,13 +36,13 @@ inline std::vector<Case>& cases() {
   return all;
 }
 
-// How long a kernel waits before it does its work, in clocks; set by main.
+// The time that a kernel waits before its work, in clocks; set by main.
 inline long long spin = 0;
 // Whether every result of the case so far was right.
 inline bool right = true;
 inline void want(bool result) { right = right && result; }
 
-// Threads of a block, and elements of an array.
+// The number of threads of a block and of elements of an array.
 constexpr int kN = 64;
 constexpr size_t kBytes = kN * sizeof(int);
 
@@ -57,7 +57,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   operator cudaStream_t() const { return stream_; }
-  // Destroys it early.
+  // Destroys it before the end of the scope.
   void destroy() {
     cudaStreamDestroy(stream_);
     stream_ = nullptr;
@@ -76,7 +76,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   operator cudaEvent_t() const { return event_; }
-  // Destroys it early.
+  // Destroys it before the end of the scope.
   void destroy() {
     cudaEventDestroy(event_);
     event_ = nullptr;
@@ -86,14 +86,14 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// Element i is value + i.
+// A vector whose element i is value + i.
 inline std::vector<int> from(int value, int n = kN) {
   std::vector<int> all(n);
   for (int i = 0; i < n; ++i) all[i] = value + i;
   return all;
 }
 
-// Device memory whose element i is value + i. All work has ended when the constructor returns.
+// Device memory whose element i is value + i. The constructor returns when the device is idle.
 class Ints {
  public:
   explicit Ints(int value, int n = kN) : n_(n) {
@@ -106,7 +106,7 @@ class Ints {
   Ints(const Ints&) = delete;
   Ints& operator=(const Ints&) = delete;
   operator int*() const { return data_; }
-  // Whether element i is value + i once all work of the device has ended.
+  // Synchronises the device and returns whether element i is value + i.
   bool holds(int value) const { return fetch() == from(value, n_); }
   std::vector<int> fetch() const {
     std::vector<int> host(n_);
@@ -122,7 +122,7 @@ class Ints {
   int n_;
 };
 
-// The same in pinned memory of the host.
+// Pinned host memory whose element i is value + i.
 class Pinned {
  public:
   explicit Pinned(int value) {
@@ -133,13 +133,13 @@ class Pinned {
   Pinned(const Pinned&) = delete;
   Pinned& operator=(const Pinned&) = delete;
   operator int*() const { return data_; }
-  // Whether element i is value + i, as the host sees it at this moment.
+  // Returns whether element i is value + i, without synchronisation.
   bool holds_now(int value) const {
     for (int i = 0; i < kN; ++i)
       if (static_cast<volatile int*>(data_)[i] != value + i) return false;
     return true;
   }
-  // ... once all work of the device has ended.
+  // Synchronises the device and returns whether element i is value + i.
   bool holds(int value) const { return cudaDeviceSynchronize() == cudaSuccess && holds_now(value); }
 
  private:

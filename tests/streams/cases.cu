@@ -1,5 +1,5 @@
-// All cases whose default stream is the legacy one: one translation unit, since most of what nvcc
-// takes for each is the toolkit's headers.
+// All cases with the legacy default stream, as one translation unit: nvcc needs most of its time
+// for the toolkit's headers.
 #include "accesses.cu"
 #include "allocations.cu"
 #include "captures.cu"

@@ -1,4 +1,4 @@
-// A kernel and a copy or a fill, in either order; two copies.
+// A kernel and a copy or fill, in either order; two copies.
 #include "kernels.cuh"
 
 namespace lockstep::streams {
@@ -35,7 +35,7 @@ CASE("kernel and copy", result_copied_within_the_device, "produce", "cudaMemcpyA
   want(y.holds(7));
 }
 
-// A blocking copy waits for its own stream, the legacy one, and so for blocking streams.
+// A blocking copy synchronises with the legacy stream, and so with blocking streams.
 CASE("kernel and copy", blocking_copy_of_a_non_blocking_result, "produce", "cudaMemcpy") {
   Ints x(0);
   Stream a(mistake ? cudaStreamNonBlocking : cudaStreamDefault);
@@ -63,7 +63,7 @@ CASE("kernel and copy", rows_copied_in_another_stream, "produce", "cudaMemcpy2DA
   want(y.holds(7));
 }
 
-// The copy's rows are 48 of 64 bytes. The kernel writes one column: of the rows, or between them.
+// The copy's rows are 48 of 64 bytes. The kernel writes a column inside or between the rows.
 __global__ void produce_column(int* x, int pitch, int column, long long clocks) {
   wait_for(clocks);
   x[threadIdx.x * pitch + column] = -1;
@@ -217,7 +217,7 @@ CASE("copy and kernel", blocking_copy_from_pageable_memory, "cudaMemcpy", "consu
   want(y.holds(7));
 }
 
-// The asynchronous copy of pageable memory returns no later, and its stream is not the kernel's.
+// The asynchronous copy from pageable memory may return before its data has been transferred.
 CASE("copy and kernel", copy_from_pageable_memory, "cudaMemcpyAsync", "consume") {
   Ints x(0), y(0);
   const std::vector<int> source = from(7);
@@ -255,8 +255,8 @@ CASE("copy and kernel", blocking_copy_within_the_device, "cudaMemcpy", "consume"
   want(y.holds(7));
 }
 
-// Of an asynchronous copy to pageable memory the API says that it "might be synchronous with
-// respect to host": that is no promise.
+// The API reference says of an asynchronous copy to pageable memory that it "might be synchronous
+// with respect to host": no guarantee.
 CASE("copy and kernel", copy_to_the_host_is_waited_for, "cudaMemcpyAsync", "produce") {
   Ints x(7);
   Pinned pinned(0);
@@ -271,7 +271,7 @@ CASE("copy and kernel", copy_to_the_host_is_waited_for, "cudaMemcpyAsync", "prod
   want(std::vector<int>(y, y + kN) == from(7));
 }
 
-// A prefetch moves pages and changes no value; a fill does.
+// A prefetch moves pages without accessing values; a fill writes.
 CASE("copy and kernel", prefetch_is_no_access, "cudaMemsetAsync", "produce") {
   int* x = nullptr;
   cudaMallocManaged(&x, kBytes);

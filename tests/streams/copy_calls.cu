@@ -16,7 +16,7 @@ cudaMemcpy3DParms box(Situation& s) {
   return parameters;
 }
 
-// A copy of `bytes`; in the blocking form, or in a stream.
+// A copy of `bytes` bytes: the blocking form, and the form with a stream.
 #define COPY(name, to, from, bytes, kind)                                                      \
   {                                                                                            \
     name, [](Situation& s) -> Prepared { return [&s] { cudaMemcpy(to, from, bytes, kind); }; } \

@@ -26,7 +26,7 @@ CASE("two copies", two_copies_to_one_place, "cudaMemcpyAsync", "cudaMemcpyAsync"
   want(x.holds(8));
 }
 
-// Through a buffer of the host: down in one stream, up in another.
+// Through a host buffer: device to host in one stream, host to device in another.
 CASE("two copies", through_the_host, "cudaMemcpyAsync", "cudaMemcpyAsync") {
   Ints x(7), y(0);
   Pinned buffer(0);
@@ -40,7 +40,7 @@ CASE("two copies", through_the_host, "cudaMemcpyAsync", "cudaMemcpyAsync") {
   want(y.holds(7));
 }
 
-// The buffer of the host gets the next result while it is still copied up.
+// The next result overwrites the host buffer while a copy still reads it.
 CASE("two copies", host_buffer_used_again, "cudaMemcpyAsync", "cudaMemcpyAsync") {
   Ints x(8), y(0);
   Pinned buffer(7);
@@ -82,7 +82,7 @@ CASE("two copies", blocking_copy_after_a_non_blocking_one, "cudaMemcpyAsync", "c
   cudaDeviceSynchronize();
 }
 
-// Neighbouring parts of one buffer are no race.
+// Copies of adjacent parts of a buffer do not race.
 CASE("two copies", parts_that_overlap, "cudaMemcpyAsync", "cudaMemcpyAsync") {
   Ints x(0);
   Pinned first(0), second(kN / 2);
@@ -94,7 +94,7 @@ CASE("two copies", parts_that_overlap, "cudaMemcpyAsync", "cudaMemcpyAsync") {
   want(x.holds(0));
 }
 
-// Rows of two copies that interleave: each copies its own columns.
+// Interleaved rows of two copies: each copies its own columns.
 CASE("two copies", columns_that_overlap, "cudaMemcpy2DAsync", "cudaMemcpy2DAsync") {
   Ints x(0), left(7), other(8);
   Stream a, b;
@@ -105,7 +105,7 @@ CASE("two copies", columns_that_overlap, "cudaMemcpy2DAsync", "cudaMemcpy2DAsync
   for (int i = 0; i < int(result.size()); ++i) want(result[i] == (i % 16 < 8 ? 7 : 8) + i);
 }
 
-// Both only read.
+// Two copies that only read do not race.
 CASE("two copies", one_copy_writes, "cudaMemcpyAsync", "cudaMemcpyAsync") {
   Ints x(7), y(0), z(8);
   Stream a, b;
@@ -186,7 +186,7 @@ CASE("arrays", surface_and_texture, "produce_surface", "consume_texture") {
 
 // Two devices. ------------------------------------------------------------------------------------
 
-// Memory of device 0 that device 1 reaches.
+// Memory of device 0 that device 1 can access.
 void reach() {
   cudaSetDevice(1);
   cudaDeviceEnablePeerAccess(0, 0);
@@ -211,7 +211,7 @@ CASE("devices", kernel_on_another_device, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Each device has a legacy stream of its own.
+// Each device has its own legacy stream.
 CASE("devices", legacy_streams_of_two_devices, "produce", "consume") {
   reach();
   Ints x(0), y(0);
@@ -244,7 +244,7 @@ CASE("devices", copied_to_another_device, "produce", "cudaMemcpyPeerAsync") {
   cudaDeviceSynchronize();
 }
 
-// cudaDeviceSynchronize waits for the current device alone.
+// cudaDeviceSynchronize waits for the current device only.
 CASE("devices", host_waits_for_another_device, "produce", "consume") {
   reach();
   Ints x(0), y(0);

@@ -1,5 +1,5 @@
-// Cases whose kernels call the device's runtime, which takes relocatable device code, and those
-// that share their translation unit.
+// The translation unit of cases whose kernels call the device runtime, which needs relocatable
+// device code.
 #include "launches.cu"
 #include "nodes.cu"
 #include "other_memory.cu"

@@ -1,4 +1,4 @@
-// Events: recorded too early, twice, never; waited for in the wrong place.
+// Events recorded too early, twice or never, and waits in the wrong place.
 #include "kernels.cuh"
 
 namespace lockstep::streams {
@@ -16,7 +16,7 @@ CASE("events", recorded_too_early, "produce", "consume") {
   want(y.holds(7));
 }
 
-// A wait takes what the event stands for when the wait is put.
+// A wait captures the event's state at the time of the wait call.
 CASE("events", waited_for_before_it_is_recorded_again, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b;
@@ -30,7 +30,7 @@ CASE("events", waited_for_before_it_is_recorded_again, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Recording it again, afterwards, takes nothing from a wait that was put before.
+// Recording the event again does not change a wait enqueued before.
 CASE("events", recorded_again_after_the_wait, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b, idle;
@@ -78,7 +78,7 @@ CASE("events", recorded_in_the_wrong_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Without a stream, an event is recorded in the legacy one, and non-blocking streams are not in it.
+// By default an event is recorded in the legacy stream, which excludes non-blocking streams.
 CASE("events", recorded_in_the_legacy_stream, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(mistake ? cudaStreamNonBlocking : cudaStreamDefault), b(cudaStreamNonBlocking);
@@ -136,7 +136,7 @@ CASE("events", join_without_a_wait, "produce", "sum") {
   for (int i = 0; i < int(sums.size()); ++i) want(sums[i] == 7 + 2 * i);
 }
 
-// One event for all steps of a loop.
+// One event serves all steps of a loop.
 CASE("events", reused_in_a_loop, "increment", "increment") {
   Ints x(0);
   Stream streams[2] = {Stream(cudaStreamNonBlocking), Stream(cudaStreamNonBlocking)};
@@ -151,7 +151,7 @@ CASE("events", reused_in_a_loop, "increment", "increment") {
   want(x.holds(4));
 }
 
-// A wait that was put holds, whatever becomes of the event.
+// A wait stays in effect after the event is destroyed.
 CASE("events", destroyed_after_the_wait, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b;
@@ -176,7 +176,7 @@ CASE("events", host_waits_for_the_wrong_event, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Having waited for an event, the host has waited for what came before it in other streams, too.
+// A host wait for an event also orders the work that the event's stream had waited for.
 CASE("events", host_waits_for_a_later_event, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking), c(cudaStreamNonBlocking);
@@ -190,7 +190,7 @@ CASE("events", host_waits_for_a_later_event, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Polling until the event has come is waiting.
+// Polling an event until cudaEventQuery returns success is a wait.
 CASE("events", polls_the_wrong_event, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b;
@@ -214,7 +214,7 @@ CASE("events", polls_the_wrong_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// An event covers what its stream had before it, not what the stream has after it.
+// An event covers the operations before its record, not those after it.
 CASE("events", work_after_the_record, "produce", "consume") {
   Ints x(0), y(0), z(0);
   Stream a, b;
@@ -228,7 +228,7 @@ CASE("events", work_after_the_record, "produce", "consume") {
   want(y.holds(7));
 }
 
-// A wait orders what its stream has after it, not what the stream has before it.
+// A wait orders the operations after it, not those before it.
 CASE("events", wait_after_the_kernel, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b;
@@ -241,7 +241,7 @@ CASE("events", wait_after_the_kernel, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Two events, two producers; the consumer waits for one of them twice.
+// Two events of two producers; the consumer waits for one of them twice.
 CASE("events", one_event_for_another, "produce", "sum") {
   Ints x(0), y(0), z(0);
   Stream a, b, c;
@@ -264,7 +264,7 @@ void CUDART_CB set_flag(void* flag) {
   __atomic_store_n(static_cast<int*>(flag), 1, __ATOMIC_RELEASE);
 }
 
-// A host function is work of its stream: it comes after what the stream had before it.
+// A host function is an operation of its stream, ordered after earlier operations.
 CASE("host functions", host_function_in_another_stream, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b, c;
@@ -277,7 +277,7 @@ CASE("host functions", host_function_in_another_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// The host goes on when the function has been called.
+// The host continues when the host function has been called.
 CASE("host functions", flag_set_before_the_kernel, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b;

@@ -1,5 +1,5 @@
-// Graphs with less to write: nodes by what they do, and an executable graph that ends with the
-// scope.
+// Helpers for graphs: one function per kind of node, and an executable graph destroyed at the end
+// of the scope.
 #pragma once
 
 #include <tuple>
@@ -11,7 +11,7 @@ namespace {
 
 using Nodes = std::vector<cudaGraphNode_t>;
 
-// Adds a kernel of one block of kN threads.
+// Adds a kernel node with one block of kN threads.
 template <class... Parameters, class... Arguments>
 cudaGraphNode_t add_kernel(cudaGraph_t graph, const Nodes& after, void (*function)(Parameters...),
                            const Arguments&... arguments) {
@@ -34,7 +34,7 @@ cudaGraphNode_t add_kernel(cudaGraph_t graph, const Nodes& after, void (*functio
 class Graph {
  public:
   Graph() { cudaGraphCreate(&graph_, 0); }
-  // Of a captured graph.
+  // Takes ownership of a captured graph.
   explicit Graph(cudaGraph_t graph) : graph_(graph) {}
   ~Graph() { cudaGraphDestroy(graph_); }
   Graph(const Graph&) = delete;
@@ -95,7 +95,7 @@ class Executable {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-// Launches it once, and waits for its end.
+// Launches the graph once and waits for it.
 inline void execute(cudaGraph_t graph) {
   const Executable executable(graph);
   Stream stream(cudaStreamNonBlocking);
@@ -103,7 +103,7 @@ inline void execute(cudaGraph_t graph) {
   cudaDeviceSynchronize();
 }
 
-// Ends the capture of a stream, and executes what it captured.
+// Ends the capture of a stream and executes the captured graph.
 inline void execute_capture(cudaStream_t stream) {
   cudaGraph_t captured = nullptr;
   want(cudaStreamEndCapture(stream, &captured) == cudaSuccess);

@@ -1,4 +1,4 @@
-// Calls about graphs: their nodes, what is made of them, and captures.
+// Calls about graphs: nodes, executable graphs, and captures.
 #include "calls.h"
 
 namespace lockstep::streams {
@@ -8,7 +8,7 @@ __device__ char of_a_node[kSmall];
 __global__ void node_kernel(char* to) { *to = 1; }
 void CUDART_CB node_function(void*) {}
 
-// A graph with a node of each kind, which none of the calls executes.
+// A graph with one node of each kind. No call executes it.
 struct Graph {
   explicit Graph(Situation& s) : s(s) {
     cudaGraphCreate(&graph, 0);
@@ -46,7 +46,7 @@ struct Graph {
     cudaGraphAddChildGraphNode(&child_node, graph, nullptr, 0, inner);
     cudaGraphAddDependencies(graph, &copy_node, &fill_node, nullptr, 1);
   }
-  // A node's parameters as cudaGraphNodeSetParams has them.
+  // A node's parameters, for cudaGraphNodeSetParams.
   cudaGraphNodeParams parameters() const {
     cudaGraphNodeParams p = {};
     p.type = cudaGraphNodeTypeMemset;
@@ -75,7 +75,7 @@ cudaGraphExec_t executable_of(cudaGraph_t graph) {
   return made;
 }
 
-// An executable graph and the graph that it is of.
+// An executable graph and its graph.
 struct Both {
   Graph* of;
   cudaGraphExec_t executable;
@@ -92,7 +92,7 @@ cudaMemAllocNodeParams allocation() {
   p.bytesize = kSmall;
   return p;
 }
-// Memory that a graph has allocated.
+// Memory allocated by a graph.
 void* graph_memory(Situation& s) {
   cudaGraph_t graph = nullptr;
   cudaGraphNode_t node = nullptr;
@@ -103,7 +103,7 @@ void* graph_memory(Situation& s) {
   cudaStreamSynchronize(s.idle);
   return p.dptr;
 }
-// Adds a conditional node with a body of nothing.
+// Adds a conditional node with an empty body.
 void add_condition(cudaGraph_t graph) {
   cudaGraphConditionalHandle handle;
   cudaGraphNode_t node = nullptr;

@@ -1,4 +1,4 @@
-// Graphs by their nodes and edges, and launches of graphs beside other work.
+// Graphs built from nodes and edges, and launches of graphs next to other work.
 #include "graph.cuh"
 
 namespace lockstep::streams {
@@ -55,7 +55,7 @@ CASE("graphs", two_copies_without_an_edge, "cudaMemcpy|copy|cudaGraph",
   want(y.holds(7));
 }
 
-// A diamond without one of its edges.
+// A diamond that lacks one edge.
 __global__ void add_two(const int* x, const int* y, int* z) {
   z[threadIdx.x] = x[threadIdx.x] + y[threadIdx.x];
 }
@@ -71,7 +71,7 @@ CASE("graphs", diamond_without_an_edge, "produce", "add_two") {
   for (int i = 0; i < int(sums.size()); ++i) want(sums[i] == 14 + 2 * i);
 }
 
-// An empty node joins what it comes after.
+// An empty node joins its predecessors.
 CASE("graphs", empty_node_without_an_edge, "produce", "consume") {
   Ints x(0), y(0), z(0);
   Graph g;
@@ -94,7 +94,7 @@ CASE("graphs", host_node_without_an_edge, "produce", "consume") {
   want(y.holds(7));
 }
 
-// A child graph counts as one node.
+// A child graph is one node of its parent.
 CASE("graphs", child_graph_without_an_edge, "produce", "consume") {
   Ints x(0), y(0);
   Graph inner, g;
@@ -139,7 +139,7 @@ CASE("graphs", edge_removed, "produce", "consume") {
 
 // Launches. ---------------------------------------------------------------------------------------
 
-// Of one executable graph, each launch comes after the one before, in any stream; of two, not.
+// Launches of one executable graph are ordered, in any streams; launches of two are not.
 CASE("graph launches", two_executables_of_one_graph, "increment", "increment") {
   Ints x(0);
   Graph g;
@@ -200,7 +200,7 @@ CASE("graph launches", graph_then_copy, "produce", "cudaMemcpyAsync") {
   want(y.holds(7));
 }
 
-// A graph is ordered with the legacy stream by the stream that it is launched in.
+// A graph launch is ordered with the legacy stream as its launch stream is.
 CASE("graph launches", graph_and_legacy_stream, "produce", "consume") {
   Ints x(0), y(0);
   Graph g;
@@ -212,7 +212,7 @@ CASE("graph launches", graph_and_legacy_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// All of a launch comes before what its stream has next, branches that nothing joins too.
+// The next operation of the stream waits for all branches of the graph, joined or not.
 CASE("graph launches", branch_that_nothing_joins, "produce", "consume") {
   Ints x(0), y(0), z(0);
   Graph g;
@@ -225,7 +225,7 @@ CASE("graph launches", branch_that_nothing_joins, "produce", "consume") {
   want(y.holds(7));
 }
 
-// A node of the graph records an event, for which another stream waits.
+// A node records an event that another stream waits for.
 CASE("graph launches", event_node_without_an_edge, "produce", "consume") {
   Ints x(0), y(0);
   Event produced;
@@ -241,7 +241,7 @@ CASE("graph launches", event_node_without_an_edge, "produce", "consume") {
   want(y.holds(7));
 }
 
-// A node of the graph waits for an event that another stream records.
+// A node waits for an event that another stream records.
 CASE("graph launches", node_that_waits_without_an_edge, "produce", "consume") {
   Ints x(0), y(0);
   Event produced;

@@ -1,5 +1,5 @@
-// The host reads or writes memory while work that touches it has not ended, or takes work that has
-// not ended for done.
+// The host accesses memory that unfinished operations access, or uses a result before its operation
+// has completed.
 #include <cstdlib>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace lockstep::streams {
 namespace {
 
-// Reads one by one, and keeps them from the compiler.
+// Reads the elements one by one; the compiler cannot remove the reads.
 std::vector<int> read_now(const int* x) {
   std::vector<int> all(kN);
   for (int i = 0; i < kN; ++i) all[i] = static_cast<const volatile int*>(x)[i];
@@ -95,7 +95,7 @@ CASE("host", mapped_memory_written_early, "consume_late", "write_now") {
   want(y.holds(7));
 }
 
-// Whole pages: of a part of one the rest is others'.
+// Registers whole pages: the rest of a page may hold other data.
 CASE("host", registered_source_overwritten, "cudaMemcpyAsync", "write_now") {
   constexpr size_t kPage = 4096;
   int* const source = static_cast<int*>(std::aligned_alloc(kPage, kPage));
@@ -129,7 +129,7 @@ CASE("host", waits_for_an_event_before_the_copy, "cudaMemcpyAsync", "read_now") 
   cudaDeviceSynchronize();
 }
 
-// The answer of the query is not looked at.
+// The program ignores the result of the query.
 CASE("host", query_that_is_not_looked_at, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
@@ -160,7 +160,7 @@ CASE("host", event_query_that_is_not_looked_at, "produce", "consume") {
   want(y.holds(7));
 }
 
-// That a function was put orders nothing: the host does not wait for it.
+// Enqueuing a host function is no wait.
 void CUDART_CB do_nothing_for_the_host(void*) {}
 CASE("host", function_put_and_not_waited_for, "produce", "consume") {
   Ints x(0), y(0);
@@ -172,7 +172,7 @@ CASE("host", function_put_and_not_waited_for, "produce", "consume") {
   want(y.holds(7));
 }
 
-// A host function reads what a copy of another stream brings.
+// A host function reads data copied by another stream.
 struct Reading {
   const int* from;
   int sum;

@@ -1,4 +1,4 @@
-// Two kernels: streams of every kind, with and without something that orders them.
+// Two kernels in streams of every kind, with and without an ordering between them.
 #include "kernels.cuh"
 
 namespace lockstep::streams {
@@ -23,7 +23,7 @@ CASE("kernels", two_non_blocking_streams, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Write after write: the first one comes last.
+// Write after write: the first kernel's write comes last.
 CASE("kernels", two_writers, "produce", "produce") {
   Ints x(0);
   Stream a, b;
@@ -33,7 +33,7 @@ CASE("kernels", two_writers, "produce", "produce") {
   want(x.holds(8));
 }
 
-// Write after read: the input is gone before it is read.
+// Write after read: the input is overwritten before it is read.
 CASE("kernels", input_overwritten, "consume_late", "produce") {
   Ints x(7), y(0);
   Stream a, b;
@@ -62,7 +62,7 @@ CASE("kernels", non_blocking_then_legacy, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Work in the legacy stream lies between that of two blocking streams.
+// Work of the legacy stream is ordered between work of two blocking streams.
 CASE("kernels", legacy_between, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(mistake ? cudaStreamNonBlocking : cudaStreamDefault), b;
@@ -72,7 +72,7 @@ CASE("kernels", legacy_between, "produce", "consume") {
   want(y.holds(7));
 }
 
-// The same, where the later one is not blocking.
+// legacy_between, but the later stream is non-blocking.
 CASE("kernels", legacy_between_and_non_blocking_after, "produce", "consume") {
   Ints x(0), y(0);
   Stream a, b(mistake ? cudaStreamNonBlocking : cudaStreamDefault);
@@ -82,7 +82,7 @@ CASE("kernels", legacy_between_and_non_blocking_after, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Named, the legacy stream is the same one.
+// cudaStreamLegacy names the legacy stream.
 CASE("kernels", named_legacy_stream, "produce", "consume") {
   Ints x(0), y(0);
   Stream b(mistake ? cudaStreamNonBlocking : cudaStreamDefault);
@@ -91,7 +91,7 @@ CASE("kernels", named_legacy_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// The stream of the host thread, by its name: blocking, and a stream of its own.
+// cudaStreamPerThread is a blocking stream of its own.
 CASE("kernels", named_per_thread_stream, "produce", "consume") {
   Ints x(0), y(0);
   Stream b;
@@ -100,7 +100,7 @@ CASE("kernels", named_per_thread_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// A priority is a hint to the scheduler and no order.
+// A priority is a hint to the scheduler: it does not order.
 CASE("kernels", priorities_are_no_order, "produce", "consume") {
   int least = 0, greatest = 0;
   cudaDeviceGetStreamPriorityRange(&least, &greatest);
@@ -128,7 +128,7 @@ CASE("kernels", chain_of_three, "produce", "consume") {
   want(z.holds(7));
 }
 
-// b and c both come after a, and not after each other.
+// b and c are ordered after a, but not with each other.
 CASE("kernels", two_branches, "produce", "consume") {
   Ints x(0), y(0), z(0);
   Stream a, b, c;
@@ -153,7 +153,7 @@ CASE("kernels", host_waits_for_another_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// cudaStreamSynchronize of the legacy stream waits for blocking streams, too.
+// cudaStreamSynchronize of the legacy stream also waits for blocking streams.
 CASE("kernels", host_waits_for_legacy_stream, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(mistake ? cudaStreamNonBlocking : cudaStreamDefault), b(cudaStreamNonBlocking);
@@ -163,7 +163,7 @@ CASE("kernels", host_waits_for_legacy_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// The work of a destroyed stream goes on.
+// Work of a destroyed stream continues.
 CASE("kernels", stream_destroyed, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
@@ -186,7 +186,7 @@ CASE("kernels", allocation_waits_for_nothing, "produce", "consume") {
   cudaFree(more);
 }
 
-// Two kernels that add to the same cells: atomics need no order.
+// Two kernels add to the same elements: atomics need no ordering.
 __global__ void add(int* x, int by, bool atomic, long long clocks) {
   int* const here = x + threadIdx.x;
   if (atomic) {
@@ -217,7 +217,7 @@ CASE("kernels", counter_read_early, "add", "consume") {
   want(y.holds(7));
 }
 
-// Two halves; the second kernel begins one element too early.
+// Two halves; the second kernel starts one element too early.
 CASE("kernels", halves_that_overlap, "produce", "produce") {
   Ints x(0, 2 * kN);
   Stream a, b;
@@ -226,7 +226,7 @@ CASE("kernels", halves_that_overlap, "produce", "produce") {
   want(mistake ? x.fetch()[kN - 1] == kN - 1 + 5 : x.holds(0));
 }
 
-// Two readers race with nobody.
+// Two readers do not race.
 CASE("kernels", one_reader_writes, "consume_late", "increment") {
   Ints x(7), y(0), z(0);
   Stream a, b;
@@ -239,7 +239,7 @@ CASE("kernels", one_reader_writes, "consume_late", "increment") {
   want(y.holds(7));
 }
 
-// The buffer is filled again while the other stream still reads it.
+// The buffer is overwritten while the other stream still reads it.
 CASE("kernels", buffer_filled_again, "consume_late", "produce") {
   Ints buffer(0), y(0), z(0);
   Stream fill(cudaStreamNonBlocking), use(cudaStreamNonBlocking);
@@ -256,7 +256,7 @@ CASE("kernels", buffer_filled_again, "consume_late", "produce") {
   want(y.holds(7) && z.holds(8));
 }
 
-// Each step needs the one before, in whichever stream it is.
+// Each step depends on the previous step, in any stream.
 CASE("kernels", steps_in_turn, "increment", "increment") {
   Ints x(0);
   Stream streams[2];
@@ -264,7 +264,7 @@ CASE("kernels", steps_in_turn, "increment", "increment") {
   want(x.holds(4));
 }
 
-// Many blocks write, one sums; only some of the blocks' results come late.
+// Many blocks write and one sums; only some blocks write late.
 __global__ void partial_sums(int* sums, long long clocks) {
   if (blockIdx.x % 2 == 1) wait_for(clocks);
   if (threadIdx.x == 0) sums[blockIdx.x] = blockIdx.x;
@@ -283,7 +283,7 @@ CASE("kernels", total_of_partial_sums, "partial_sums", "total") {
   want(y.fetch()[0] == kBlocks * (kBlocks - 1) / 2);
 }
 
-// A module's variable instead of an argument.
+// A __device__ variable instead of an argument.
 __device__ int variable[kN];
 __global__ void produce_variable(int value, long long clocks) {
   wait_for(clocks);
@@ -300,7 +300,7 @@ CASE("kernels", module_variable, "produce_variable", "consume_variable") {
   want(y.holds(7));
 }
 
-// A flag that is released after the data, and acquired before they are read, is order enough.
+// A flag released after the data and acquired before the read is a sufficient ordering.
 __global__ void produce_with_flag(int* x, int* flag, bool fence) {
   x[threadIdx.x] = 7 + threadIdx.x;
   if (fence) __threadfence();
@@ -324,7 +324,7 @@ CASE("kernels", flag_without_a_fence, "produce_with_flag", "consume_with_flag") 
   want(y.holds(7));
 }
 
-// Managed memory is memory as any other.
+// Managed memory follows the rules of other device memory.
 CASE("kernels", managed_memory, "produce", "consume") {
   int* x = nullptr;
   cudaMallocManaged(&x, kBytes);
@@ -337,7 +337,7 @@ CASE("kernels", managed_memory, "produce", "consume") {
   cudaFree(x);
 }
 
-// Mapped memory of the host, by which two kernels exchange data.
+// Two kernels exchange data through mapped host memory.
 CASE("kernels", mapped_memory, "produce", "consume") {
   Pinned x(0);
   Ints y(0);

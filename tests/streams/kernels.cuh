@@ -1,4 +1,4 @@
-// The kernels that most cases launch, with one block of kN threads. Each waits first.
+// The kernels of most cases, for one block of kN threads. Each waits `clocks` clocks first.
 #pragma once
 
 #include "case.h"
@@ -12,7 +12,7 @@ __device__ void wait_for(long long clocks) {
   }
 }
 
-// Touches no memory: what its stream has behind it comes late.
+// Accesses no memory: delays the operations after it in its stream.
 __global__ void hold(long long clocks) { wait_for(clocks); }
 
 __global__ void produce(int* x, int value, long long clocks) {
@@ -22,7 +22,7 @@ __global__ void produce(int* x, int value, long long clocks) {
 
 __global__ void consume(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x]; }
 
-// Reads late what another operation must not have changed yet.
+// Reads late: a data race if another operation changes x before.
 __global__ void consume_late(const int* x, int* y, long long clocks) {
   wait_for(clocks);
   y[threadIdx.x] = x[threadIdx.x];

@@ -1,19 +1,19 @@
-// Programs whose result shows when an operation is executed, and by which thread.
+// Programs that show when each operation is executed, and by which thread.
 //
 //   late --list            NAME <tab> KIND
 //   late NAME              NAME <tab> right or wrong
 //
-// The kind names what late_test.cc expects of the program:
+// KIND is the outcome that late_test.cc expects:
 //
-//   right     it is right
-//   race      its result is right, and it has a race
-//   found     its race shows under the default schedule
-//   answers   it looks at errors of calls
-//   error     it waits for a kernel's error
-//   exit      it does not wait for a kernel's error
-//   deadlock  it never ends on a GPU
-//   hint      its finding names what has not been executed
-//   left      it ends before its host functions are called
+//   right     the result is right, without a finding
+//   race      the result is right, with a race
+//   found     the default schedule shows its race
+//   answers   the program checks the errors of calls
+//   error     the program waits for a kernel's error
+//   exit      the program does not wait for a kernel's error
+//   deadlock  the program never ends on a GPU
+//   hint      the finding names an operation not yet executed
+//   left      the program ends before its host functions run
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@
 namespace lockstep::streams {
 namespace {
 
-// Waits for `mine`, and lets the other one go on, so often.
+// Waits for the value `mine`, then stores the next value for the other side; `times` times.
 __global__ void take_turns(int* flag, int mine, int times) {
   for (int i = 0; i < times; ++i, mine += 2) {
     while (*static_cast<volatile int*>(flag) != mine) {
@@ -82,7 +82,7 @@ LATE("right", value_set_by_a_kernel) {
   want(y.holds(7));
 }
 
-// Two streams take turns.
+// Two streams alternate.
 LATE("right", values_in_turn) {
   Ints flag(0), x(0);
   Stream a(kFree), b(kFree);
@@ -117,7 +117,7 @@ LATE("deadlock", two_values_in_a_circle) {
   cudaStreamSynchronize(b);
 }
 
-// The host would write it after its wait.
+// The host would write the value only after its wait.
 LATE("deadlock", value_that_the_host_writes_too_late) {
   Pinned flag(0);
   Stream a(kFree);
@@ -159,7 +159,7 @@ LATE("right", kernel_waits_for_a_value) {
   want(y.holds(7));
 }
 
-// It goes on. But a copy is no flag: nothing orders its bytes and what the kernel reads.
+// The program ends, but a copy is no flag: its bytes race with the kernel's reads.
 LATE("race", kernel_waits_for_a_copy) {
   Ints flag(0), five(5), x(7), y(0);
   Stream a(kFree), b(kFree);
@@ -170,7 +170,7 @@ LATE("race", kernel_waits_for_a_copy) {
   want(y.holds(7));
 }
 
-// A kernel that is under way meets the copies that are executed meanwhile.
+// A running kernel races with copies that are executed meanwhile.
 LATE("found", copied_beside_a_kernel_that_waits) {
   Ints flag(0), x(7), y(0);
   Pinned source(7);
@@ -221,7 +221,7 @@ LATE("right", kernels_take_turns) {
   want(flag.fetch()[0] == 40);
 }
 
-// Without a call in between.
+// The host makes no CUDA call in between.
 LATE("right", kernel_and_host_take_turns) {
   Pinned flag(0);
   Stream a(kFree);
@@ -255,7 +255,7 @@ LATE("right", branches_of_a_graph_take_turns) {
   cudaGraphDestroy(graph);
 }
 
-// A kernel of another stream that runs all the time, and two streams that go on beside it.
+// A kernel runs all the time in one stream while another stream makes progress.
 LATE("right", others_go_on_beside_a_kernel_that_waits) {
   Ints x(0);
   Pinned stop(0);
@@ -332,7 +332,7 @@ LATE("error", error_surfaces_at_the_blocking_copy) {
   want(cudaMemcpy(&first, x, sizeof first, cudaMemcpyDeviceToHost) == cudaErrorIllegalAddress);
 }
 
-// Arguments are judged at the call.
+// Arguments are checked at the call.
 LATE("answers", arguments_are_judged_at_the_call) {
   Ints x(0);
   Pinned y(0);
@@ -349,7 +349,7 @@ LATE("answers", arguments_are_judged_at_the_call) {
   cudaGetLastError();
 }
 
-// Callbacks come with the error; functions do not come.
+// After an error callbacks are called with it; host functions are not called.
 int status_of_callback = -1;
 bool was_called = false;
 void CUDART_CB keep_status(cudaStream_t, cudaError_t status, void*) { status_of_callback = status; }
@@ -445,7 +445,7 @@ LATE("right", functions_come_in_their_order) {
   want(called == "abcde");
 }
 
-// It reads what the operation before it has written.
+// Reads the result of the operation before it.
 struct Reading {
   const int* from;
   int first;
@@ -479,7 +479,7 @@ LATE("right", pageable_source_used_again) {
   want(x.holds(7) && y.holds(8));
 }
 
-// The documents do not promise that it waits; writing into a frame that has gone helps nobody.
+// No wait is guaranteed by the API, but the simulated GPU must not write to a dead stack frame.
 LATE("right", pageable_destination_is_not_written_later) {
   Ints x(7);
   Stream a;
@@ -572,7 +572,7 @@ LATE("right", many_launches_in_two_streams) {
   want(x.fetch()[0] == 5000 && y.fetch()[0] == 5000);
 }
 
-// Its input is there late, and nothing orders the two.
+// The input is written late, and the two kernels are unordered.
 LATE("hint", input_that_is_not_executed_yet) {
   int *x = nullptr, *y = nullptr;
   cudaMalloc(&x, kBytes);
@@ -590,7 +590,7 @@ LATE("left", function_that_nobody_waits_for) {
   hold<<<1, 1, 0, a>>>(0);
 }
 
-// What was launched is executed although nobody waits for it.
+// A launched kernel is executed even if the program never waits for it.
 LATE("exit", error_found_at_the_end) {
   int* x = nullptr;
   cudaMalloc(&x, kBytes);

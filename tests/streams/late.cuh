@@ -1,5 +1,5 @@
-// Programs whose result shows when an operation is executed: how one is declared, and the kernels
-// that several of them launch. late.cu lists the kinds.
+// Declares programs that show when an operation is executed, and kernels that several of them
+// launch. late.cu lists the kinds.
 #pragma once
 
 #include <cuda.h>
@@ -27,7 +27,7 @@ inline std::vector<Late>& programs() {
 
 namespace {
 
-// A function of the driver API, without its library.
+// A function of the driver API, looked up at run time: the program does not link its library.
 template <class Function>
 Function* driver(const char* name) {
   void* found = nullptr;

@@ -1,7 +1,7 @@
-// Programs whose result shows when operations are executed (late.cu): under the default schedule,
-// under twenty seeds, and when operations are executed as they are put.
+// Runs the programs of late.cu under the default schedule, under twenty seeds, and with each
+// operation executed in the call that enqueues it.
 //
-// A right program is right under all of them, and not accused.
+// A right program must have the right result and no finding in all of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void expect(const Program& p, const std::string& options) {
     if (options != "--schedule=0") return;
     EXPECT_TRUE(has_finding(o, "race")) << all_of(o);
   } else if (p.kind == "hint") {
-    // Other schedules may execute it before.
+    // Other schedules may execute the input's kernel first.
     EXPECT_TRUE(has_finding(o, "race") || has_finding(o, "uninitialised")) << all_of(o);
     if (options != "--schedule=0") return;
     EXPECT_TRUE(has_finding(o, "uninitialised")) << all_of(o);
@@ -65,7 +65,7 @@ void expect(const Program& p, const std::string& options) {
         << all_of(o);
   } else if (p.kind == "deadlock") {
     EXPECT_TRUE(has_finding(o, "deadlock")) << all_of(o);
-    // Where the stream or the kernel waits, and where the host does.
+    // The finding names where the stream or the kernel waits, and where the host waits.
     EXPECT_TRUE(has(o.err, "waits for the value") || has(o.err, "await(int*, int)")) << all_of(o);
     EXPECT_TRUE(has(o.err, "by the host, a call at") || has(o.err, "waits for it in a call at"))
         << all_of(o);
@@ -82,12 +82,12 @@ TEST_P(Late, ByDefault) { expect(GetParam(), "--schedule=0"); }
 
 TEST_P(Late, UnderEverySeed) {
   const Program& p = GetParam();
-  // Others may execute the kernel in the call that launches it.
+  // Under a seed the launch call may execute the kernel and return its error.
   if (p.kind == "error") return;
   for (int seed = 1; seed <= kSeeds; ++seed) expect(p, "--schedule=" + std::to_string(seed));
 }
 
-// Then what fails has failed when the call returns.
+// Every operation is executed in its call, which then returns the error.
 TEST_P(Late, AtOnce) {
   if (GetParam().kind == "error") return;
   setenv("LOCKSTEP_STREAMS", "at-once", 1);

@@ -1,9 +1,9 @@
-// Kernels that launch kernels: a grid and those that it launches, and two of these.
+// Kernels that launch kernels: ordering between a grid and its child grids, and between children.
 //
-// The source is the CUDA C++ Programming Guide, "CUDA Dynamic Parallelism": what the launching
-// thread has written before is there for the child; what the child writes is there for a tail
-// launch, and for what the host has put behind the parent; streams of the device order as those of
-// the host do; each block has a default stream of its own.
+// Source: CUDA C++ Programming Guide, "CUDA Dynamic Parallelism". A child sees the earlier writes
+// of the launching thread. A tail launch, and work that the host enqueues after the parent, see the
+// writes of the child. Device streams order as host streams do. Each block has its own default
+// stream.
 #include "kernels.cuh"
 
 namespace lockstep::streams {
@@ -80,7 +80,7 @@ CASE(kLaunches, default_streams_of_two_blocks, "produce", "consume") {
   want(y.holds(7));
 }
 
-// The child is over when its own child is.
+// A child completes when its own children have completed.
 __global__ void launch_producer(int* x, long long clocks) {
   produce<<<1, kN, 0, cudaStreamFireAndForget>>>(x, 7, clocks);
 }
@@ -111,14 +111,14 @@ __global__ void launch_copy(bool mistake, int* x, int* y, int* z) {
   consume<<<1, kN, 0, mistake ? b : a>>>(y, z);
 }
 
-// A copy is a grid of its own. What is copied is as good as nothing, so a GPU may show the result.
+// A copy is a grid of its own. It takes so little time that a GPU may show the right result.
 CASE(kLaunches, copy_of_a_kernel, "cudaMemcpyAsync|memcpy", "consume") {
   Ints x(7), y(0), z(0);
   launch_copy<<<1, 1>>>(mistake, x, y, z);
   want(z.holds(7));
 }
 
-// A parent and its child.
+// A parent that reads data of its child.
 __global__ void read_of_child(bool mistake, int* x, int* y, long long clocks) {
   produce<<<1, kN, 0, cudaStreamFireAndForget>>>(x, 7, clocks);
   if (mistake)
@@ -146,7 +146,7 @@ CASE(kLaunches, parent_writes_behind_the_launch, "written_behind_launch", "consu
   want(y.holds(7));
 }
 
-// Threads other than the one that launches.
+// Threads other than the launching one write the data.
 __global__ void written_by_threads(bool mistake, int* x, int* y, long long clocks) {
   if (threadIdx.x != 0) wait_for(clocks);
   x[threadIdx.x] = 7 + threadIdx.x;

@@ -1,5 +1,5 @@
-// Kernels that learn from the host that an operation of another stream has ended: the host, or a
-// host function, waits for the operation and then writes a flag that the kernel polls.
+// Kernels that poll a flag for the end of an operation in another stream. The host, or a host
+// function, waits for that operation and then sets the flag.
 #include <cstdlib>
 
 #include "late.cuh"
@@ -10,14 +10,14 @@ namespace {
 void store_five(int* flag) { __atomic_store_n(flag, 5, __ATOMIC_RELEASE); }
 void CUDART_CB set_five(void* flag) { store_five(static_cast<int*>(flag)); }
 
-// Reads before it knows.
+// Reads x before it waits for the flag.
 __global__ void consume_and_await(int* flag, int value, const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   while (*static_cast<volatile int*>(flag) != value) {
   }
 }
-// The flag is read by an atomic operation, in one thread of several blocks.
+// One thread of each block reads the flag, by an atomic operation.
 __global__ void await_in_blocks(int* flag, int value, const int* x, int* y) {
   if (threadIdx.x == 0) {
     while (atomicAdd_system(flag, 0) != value) {
@@ -28,7 +28,7 @@ __global__ void await_in_blocks(int* flag, int value, const int* x, int* y) {
   if (blockIdx.x == 0) y[threadIdx.x] = x[threadIdx.x];
 }
 
-// Host memory that the program has registered: whole pages.
+// Host memory registered by the program, in whole pages.
 class Registered {
  public:
   Registered() : data_(static_cast<int*>(std::aligned_alloc(kPage, kPage))) {
@@ -137,7 +137,7 @@ LATE("right", blocks_that_poll) {
   want(y.holds(7));
 }
 
-// What comes after the kernel that polls has learnt of the copy, too.
+// The operation after the polling kernel is ordered after the copy too.
 LATE("right", next_kernel_reads_what_was_copied) {
   Ints x(0), y(0);
   Pinned source(7), flag(0);
@@ -230,7 +230,7 @@ LATE("right", value_written_behind_a_copy) {
 
 // ---- mistakes -----------------------------------------------------------------------------------
 
-// The flag says nothing about what comes behind the function.
+// The flag does not cover operations after the host function.
 LATE("found", flag_set_before_the_copy) {
   Ints x(0), y(0);
   Pinned source(7), flag(0);
@@ -271,7 +271,7 @@ LATE("found", produced_value_read_before_the_flag) {
   cudaDeviceSynchronize();
 }
 
-// A flag in device memory, which the host does not write.
+// A flag in device memory, not written by the host.
 LATE("found", flag_in_device_memory) {
   Ints x(0), y(0), flag(5);
   Pinned source(7);
@@ -283,7 +283,7 @@ LATE("found", flag_in_device_memory) {
   cudaDeviceSynchronize();
 }
 
-// A copy of another stream, for which nobody has waited.
+// A copy of another stream that the host has not waited for.
 LATE("found", flag_set_behind_another_copy) {
   Ints x(0), y(0), z(0);
   Pinned source(7), other(8), flag(0);

@@ -1,4 +1,4 @@
-// Memory of another process: the program starts itself with --lend.
+// Memory shared by another process (CUDA IPC): the program starts itself with --lend.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@ struct Handles {
   cudaIpcEventHandle_t event;
 };
 
-// Lends 256 bytes and an event until the input ends; what main returns for --lend.
+// Shares 256 bytes and an event until stdin ends. Returns the exit status of main for --lend.
 inline int lend() {
   Handles handles;
   void* memory = nullptr;
@@ -32,7 +32,7 @@ inline int lend() {
   return 0;
 }
 
-// What a process lends that lives as long as this.
+// A lending process, which lives as long as this object, and its handles.
 class Lent {
  public:
   Lent() {
@@ -58,7 +58,7 @@ class Lent {
   }
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;
-  // Null: it cannot be had.
+  // Null if the memory cannot be opened.
   int* open() const {
     int* data = nullptr;
     if (valid_)

@@ -1,10 +1,10 @@
 // Runs cases of tests/streams.
 //
-//   cases --lend                             lends memory (lent.h)
+//   cases --lend                             shares memory (lent.h)
 //   cases --list                             KIND <tab> NAME <tab> FIRST SIDE <tab> SECOND SIDE
 //   cases mistake|twin NAME|KIND [TIMES]     NAME <tab> right or wrong, for each run of each case
 //
-// It ends with 0 whether or not results are right, and with 2 for arguments that name no case.
+// The exit status is 0 whether or not results are right, and 2 if no case has the name.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s --list | mistake|twin NAME|KIND [TIMES]\n", argv[0]);
     return 2;
   }
-  // A kernel that is loaded while another runs would wait for it, on a GPU.
+  // On a GPU, loading a kernel lazily would wait for the running kernel.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   cudaDeviceProp device;
   if (cudaGetDeviceProperties(&device, 0) != cudaSuccess) return 3;
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     for (int i = argc > 3 ? std::atoi(argv[3]) : 1; i > 0; --i) {
       lockstep::streams::right = true;
       c.run(std::strcmp(argv[1], "mistake") == 0);
-      // What a case leaves behind is an error of the case.
+      // An error pending after a case is an error of that case.
       const bool ended = cudaDeviceSynchronize() == cudaSuccess;
       std::printf("%s\t%s\n", c.name, lockstep::streams::right && ended ? "right" : "wrong");
       std::fflush(stdout);

@@ -1,4 +1,4 @@
-// Nodes of graphs that allocate, free and decide.
+// Graph nodes that allocate and free memory, and conditional nodes.
 #include "graph.cuh"
 
 namespace lockstep::streams {
@@ -6,7 +6,7 @@ namespace {
 
 // Memory nodes. -----------------------------------------------------------------------------------
 
-// Memory that a graph allocates.
+// A memory allocation node and its memory.
 struct Allocated {
   cudaGraphNode_t node = nullptr;
   int* data = nullptr;
@@ -46,7 +46,7 @@ CASE("memory nodes", freed_beside_its_reader, "consume_late", "consume_late") {
   const auto produced = g.kernel({x.node}, produce, x.data, 7, 0);
   const auto consumed = g.kernel({produced}, consume_late, x.data, y, spin);
   const auto freed = free_node(g, {mistake ? produced : consumed}, x.data);
-  // It may have the same physical memory.
+  // This allocation may reuse the same physical memory.
   const Allocated other = allocate(g, {freed});
   const auto overwritten = g.kernel({other.node}, produce, other.data, 9, 0);
   free_node(g, {overwritten}, other.data);
@@ -107,7 +107,7 @@ CASE("memory nodes", captured_allocation_in_another_branch, "produce", "consume"
   want(y.holds(7));
 }
 
-// A graph that leaves memory behind with 7 in it.
+// A graph that allocates memory, sets it to 7, and does not free it.
 struct Leaves {
   explicit Leaves(long long clocks) {
     Graph g;
@@ -151,7 +151,7 @@ CASE("memory nodes", left_behind_and_freed_in_another_stream, "consume_late", "c
   want(y.holds(7));
 }
 
-// cudaFree of memory of a graph waits for nothing, as that of a pool.
+// cudaFree of graph memory does not synchronise, as for pool memory.
 CASE("memory nodes", cudafree_is_no_wait, "produce", "consume") {
   Ints x(0), y(0);
   const Leaves g(0);
@@ -175,7 +175,7 @@ Handle handle_of(cudaGraph_t graph, unsigned value) {
   return made;
 }
 
-// A conditional node, and its body; of several the last.
+// A conditional node and its last body.
 struct Conditional {
   cudaGraphNode_t node = nullptr;
   cudaGraph_t body = nullptr;
@@ -197,7 +197,7 @@ __global__ void decide(Handle handle, unsigned value, long long clocks) {
   wait_for(clocks);
   if (threadIdx.x == 0) cudaGraphSetConditional(handle, value);
 }
-// Executes what it is in again until there is none left.
+// Decrements the count; its conditional node repeats until it is 0.
 __global__ void count_down(Handle handle, int* left) {
   if (threadIdx.x != 0) return;
   *left -= 1;
@@ -235,7 +235,7 @@ CASE("conditional nodes", two_nodes_of_a_body, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Each execution of a body comes after the one before; its nodes need edges all the same.
+// Executions of a loop body are ordered; nodes within the body still need edges.
 CASE("conditional nodes", two_nodes_of_a_loop, "increment", "increment") {
   Ints x(0), left(3, 1);
   Graph g;

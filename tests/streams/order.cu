@@ -1,16 +1,16 @@
-// What a call waits for, and what comes after it.
+// Measures whether a call waits for an earlier kernel, and whether later work is ordered after it.
 //
 //   order --list           the names of the calls
-//   order --lend           lends memory (lent.h)
+//   order --lend           shares memory (lent.h)
 //   order NAME [TIMES]     for a kernel in a blocking, a non-blocking and the legacy stream:
 //                          NAME <tab> STREAM <tab> waits or returns <tab> ordered or unordered
-//   order --all [TIMES]    the same of all calls
-//   order --from NAME [TIMES]    the same of this call and of all that follow it
+//   order --all [TIMES]    for all calls
+//   order --from NAME [TIMES]    for this call and all that follow it
 //
-// The third word is the host's: whether the call returned only when the kernel had ended. The
-// second one is that of a kernel that is put behind the call into a non-blocking stream: whether it
-// read what the first kernel wrote. On the simulated GPU, whose kernels take no time, look for
-// races of `earlier` and `later` instead. An error of the call is printed on stderr.
+// "waits": the call returned after the kernel had ended. "ordered": a kernel launched after the
+// call, in a non-blocking stream, read the value that the first kernel wrote. On the simulated GPU
+// kernels take no time: look for races of `earlier` and `later` instead. Errors of the call are on
+// stderr.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -60,7 +60,7 @@ namespace {
 enum Kind { kBlocking, kNonBlocking, kLegacy, kKinds };
 const char* const kNames[kKinds] = {"blocking", "non-blocking", "legacy"};
 
-// One of each for a kind of stream: findings name it.
+// Templates over the kind of stream, so that findings name the kind.
 template <int kind>
 __global__ void earlier(int* x, long long clocks) {
   const long long begin = clock64();
@@ -92,7 +92,7 @@ void try_call(const Call& call, long long clocks) {
   {
     Situation s(busy);
     const std::function<void()> work = call.prepare(s);
-    // Both kernels are loaded before.
+    // Loads both kernels beforehand.
     earlier<kind><<<1, 1>>>(y, 0);
     later<kind><<<1, 1>>>(x, y);
     cudaDeviceSynchronize();
@@ -108,7 +108,7 @@ void try_call(const Call& call, long long clocks) {
     cudaDeviceSynchronize();
     int seen = 0;
     cudaMemcpy(&seen, y, sizeof(int), cudaMemcpyDeviceToHost);
-    // The kernel of 20 million clocks takes 10 ms at 2 GHz, and no GPU is twice as fast.
+    // 20 million clocks take 10 ms at 2 GHz, and no GPU is twice as fast.
     std::printf("%s\t%s\t%s\t%s\n", call.name, kNames[kind], seconds > 5e-3 ? "waits" : "returns",
                 seen == 1 ? "ordered" : "unordered");
     std::fflush(stdout);
@@ -140,7 +140,7 @@ int run(int argc, char** argv) {
       try_call<kBlocking>(c, clocks);
       try_call<kNonBlocking>(c, clocks);
       try_call<kLegacy>(c, clocks);
-      // An error that stays would answer for the calls that follow.
+      // A sticky error would be returned by the calls that follow.
       if (cudaDeviceSynchronize() != cudaSuccess) return 4;
     }
   }

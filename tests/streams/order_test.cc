@@ -1,9 +1,9 @@
-// What a call waits for on an H100 is what the simulated GPU counts: a kernel before the call and
-// one behind it, in another stream, are a race unless the call orders them.
+// Checks that calls of the simulated runtime order work as an H100 does. A kernel before the call
+// and a kernel after it, in another stream, must race exactly if the call does not order them.
 //
-// calls.tsv holds what the H100 showed of each call, for a kernel in a blocking, in a non-blocking
-// and in the legacy stream. After a semicolon stands what the simulated GPU counts instead, or
-// counts where no H100 has been asked. Every function of the runtime is in a row.
+// calls.tsv holds the H100's result for each call, for a kernel in a blocking, a non-blocking and
+// the legacy stream. After a semicolon: the simulated GPU's result, if it differs or no H100 was
+// measured. The table has a row for every function of the runtime.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 struct Call {
   std::string name;
-  // For each stream; the last word is ordered or unordered.
+  // The result for each stream; the last word is ordered or unordered.
   std::vector<std::string> answers;
 };
 
@@ -74,7 +74,7 @@ TEST(Calls, AreAllInTheTableAndOnThePage) {
   EXPECT_EQ(run("", "order --list", testing::TempDir() + "/list").out, names);
 }
 
-// Functions without a row, and why.
+// Functions without a row, with the reason.
 const std::map<std::string, std::string>& without_a_row() {
   static const std::map<std::string, std::string> all = {
       {"cudaDeviceReset", "destroys the streams and the memory that the program asks with"},
@@ -86,7 +86,7 @@ const std::map<std::string, std::string>& without_a_row() {
   return all;
 }
 
-// Whether a row's name has this name as a word.
+// Whether the row's name contains `name` as a word.
 bool has_word(const std::string& row, const std::string& name) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (size_t at = row.find(name); at != row.npos; at = row.find(name, at + 1)) {
@@ -105,7 +105,7 @@ TEST(Calls, AreAllThatTheRuntimeHas) {
     std::istringstream words(line);
     std::string name, state;
     words >> name >> state;
-    // nvcc's own, forms for per-thread streams, and what returns cudaErrorNotSupported.
+    // Skips nvcc's internal functions, per-thread forms, and functions that are not supported.
     if (state != "simulated" || name.rfind("cuda", 0) != 0 || has(name, "_pt")) continue;
     ++functions;
     const bool has_row = std::any_of(calls().begin(), calls().end(),

@@ -11,7 +11,7 @@ void CUDART_CB nothing(void*) {}
 
 __device__ int counter;
 __global__ void empty() {}
-// Each is loaded when it is first needed.
+// Each kernel is loaded at its first use.
 template <int kNumber>
 __global__ void fresh(int* x) {
   if (x != nullptr) *x = kNumber;
@@ -23,7 +23,7 @@ Kernel next_of(std::integer_sequence<int, kNumbers...>) {
   static size_t next = 0;
   return all[next++ % sizeof...(kNumbers)];
 }
-// One that nobody has used yet, up to 64 times.
+// A kernel not used before, for up to 64 calls.
 Kernel fresh_kernel() { return next_of(std::make_integer_sequence<int, 64>()); }
 
 // An executable graph of one empty node.

@@ -1,4 +1,4 @@
-// Memory of other processes, windows of the L2 cache, and cube maps.
+// Memory of other processes, persisting windows of the L2 cache, and cube maps.
 #include "kernels.cuh"
 #include "lent.h"
 
@@ -20,7 +20,7 @@ CASE("other processes", lent_memory_in_two_streams, "produce", "consume") {
   want(y.holds(7));
 }
 
-// To open memory waits for nothing, and to close it for all work.
+// Opening shared memory does not wait; closing it waits for all work.
 CASE("other processes", open_is_no_wait, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
@@ -46,7 +46,7 @@ CASE("other processes", close_is_a_wait, "produce", "consume") {
 
 // The L2 cache. -----------------------------------------------------------------------------------
 
-// A stream whose accesses to `x` shall stay in the L2 cache.
+// Sets the stream's access policy window: accesses to `x` persist in the L2 cache.
 void persist(cudaStream_t stream, int* x) {
   cudaStreamAttrValue value = {};
   value.accessPolicyWindow.base_ptr = x;
@@ -67,7 +67,7 @@ CASE("cache", one_window_of_two_streams, "produce", "consume") {
   want(y.holds(7));
 }
 
-// No page of CUDA says that it waits, although an H100 does.
+// The documentation does not promise a wait, although an H100 waits.
 CASE("cache", reset_is_no_wait, "produce", "consume") {
   Ints x(0), y(0);
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
@@ -81,7 +81,7 @@ CASE("cache", reset_is_no_wait, "produce", "consume") {
 
 // Cube maps. --------------------------------------------------------------------------------------
 
-// Six faces of 4 x 4 integers, and what looks at them.
+// Six faces of 4 x 4 integers, with a surface object.
 struct Cube {
   Cube() {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
@@ -97,7 +97,7 @@ struct Cube {
   }
   Cube(const Cube&) = delete;
   Cube& operator=(const Cube&) = delete;
-  // A copy of the first four faces: kN elements.
+  // The parameters of a copy of the first four faces: kN elements.
   cudaMemcpy3DParms faces(int* memory, bool to_the_array) const {
     cudaMemcpy3DParms p = {};
     const cudaPitchedPtr rows = make_cudaPitchedPtr(memory, 4 * sizeof(int), 4, 4);
@@ -158,7 +158,7 @@ CASE("cube maps", two_copies_of_a_cube_map, "cudaMemcpy3DAsync", "cudaMemcpy3DAs
   want(y.holds(7));
 }
 
-// Other faces of one map: no order is needed. The mistake copies the faces that are read.
+// Copies of other faces of the map need no ordering. The mistake copies the faces that are read.
 CASE("cube maps", faces_that_are_read, "consume_faces", "cudaMemcpy3DAsync") {
   const Cube x;
   Ints source(7), other(1, 16), y(0);

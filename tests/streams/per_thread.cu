@@ -1,4 +1,4 @@
-// Compiled with --default-stream per-thread: stream 0 is one of the host thread, and blocking.
+// Compiled with --default-stream per-thread: stream 0 is the per-thread blocking stream.
 #include <thread>
 
 #include "kernels.cuh"
@@ -17,7 +17,7 @@ CASE("per-thread streams", default_and_created_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// The legacy stream waits for per-thread ones, as for all blocking streams.
+// The legacy stream synchronises with per-thread streams, as with all blocking streams.
 CASE("per-thread streams", legacy_and_non_blocking_stream, "produce", "consume") {
   Ints x(0), y(0);
   Stream b(cudaStreamNonBlocking);
@@ -26,7 +26,7 @@ CASE("per-thread streams", legacy_and_non_blocking_stream, "produce", "consume")
   want(y.holds(7));
 }
 
-// Each thread has its own.
+// Each host thread has its own stream.
 CASE("per-thread streams", two_host_threads, "produce", "consume") {
   Ints x(0), y(0);
   std::thread([&] {
@@ -37,7 +37,7 @@ CASE("per-thread streams", two_host_threads, "produce", "consume") {
   want(y.holds(7));
 }
 
-// Both threads use one created stream, or each its default.
+// Both threads use one created stream, or each its default stream.
 CASE("per-thread streams", one_stream_of_two_host_threads, "produce", "consume") {
   Ints x(0), y(0);
   Stream shared;
@@ -47,7 +47,7 @@ CASE("per-thread streams", one_stream_of_two_host_threads, "produce", "consume")
   want(y.holds(7));
 }
 
-// cudaStreamSynchronize waits for the caller's stream alone.
+// cudaStreamSynchronize waits for the calling thread's stream only.
 CASE("per-thread streams", host_waits_for_its_own, "produce", "consume") {
   Ints x(0), y(0);
   std::thread([&] { produce<<<1, kN>>>(x, 7, spin); }).join();
@@ -80,7 +80,7 @@ CASE("per-thread streams", fill_and_kernel_in_another_stream, "cudaMemset", "inc
   want(x.fetch() == std::vector<int>(kN, 1));
 }
 
-// A blocking copy waits for the thread's stream, and not for a created one.
+// A blocking copy waits for the thread's default stream, not for a created stream.
 CASE("per-thread streams", blocking_copy_of_a_result, "produce", "cudaMemcpy") {
   Ints x(0);
   Stream a;

@@ -5,7 +5,7 @@
 namespace lockstep::streams {
 namespace {
 
-// What one other process lends, for as long as this one runs.
+// The handles of one lending process, which lives until this process ends.
 const Lent& lent() {
   static const Lent other;
   return other;
@@ -14,7 +14,7 @@ cudaEvent_t lent_event() {
   static const cudaEvent_t event = lent().open_event();
   return event;
 }
-// Memory and an event that other processes may have.
+// Memory and an event that can be shared with other processes.
 void* own_memory() {
   return made([](void** p) { cudaMalloc(p, kSmall); });
 }

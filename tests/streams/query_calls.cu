@@ -1,4 +1,4 @@
-// The other forms of copies, fills, allocations and launches; settings and queries.
+// Other forms of copies, fills, allocations and launches; settings and queries.
 #include <cuda_profiler_api.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ cudaArray_t cube_map() {
                     cudaArrayCubemap | cudaArraySurfaceLoadStore);
   return made;
 }
-// Two faces of a cube map, from or to memory.
+// The parameters of a copy of two faces of a cube map, from or to memory.
 cudaMemcpy3DParms faces(cudaArray_t cube, void* memory, bool to_memory) {
   cudaMemcpy3DParms p = {};
   (to_memory ? p.dstPtr : p.srcPtr) = make_cudaPitchedPtr(memory, 16, 4, 4);
@@ -54,7 +54,7 @@ cudaMemcpy3DParms faces(cudaArray_t cube, void* memory, bool to_memory) {
   return p;
 }
 
-// One whose first two faces are written.
+// A cube map whose first two faces are initialised.
 cudaArray_t written_cube_map(Situation& s) {
   const cudaArray_t made = cube_map();
   const cudaMemcpy3DParms p = faces(made, s.device, false);
@@ -103,7 +103,7 @@ cudaLibrary_t library() {
   cudaLibraryLoadData(&made, kModule, nullptr, nullptr, 0, nullptr, nullptr, 0);
   return made;
 }
-// A file with the module in it.
+// The path of a file that contains the module.
 std::string module_file() {
   std::string name = "/tmp/order_XXXXXX";
   const int file = mkstemp(name.data());

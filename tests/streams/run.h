@@ -1,4 +1,4 @@
-// What the tests of this folder share: a program under `lockstep exec`, and tables of words.
+// Helpers of the tests in this folder: run a program under `lockstep exec`, and read tables.
 #pragma once
 
 #include <sys/wait.h>
@@ -32,15 +32,15 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Runs a program of this folder under `lockstep exec` with these options. `scratch` begins the
-// names of files that it writes.
+// Runs a program of this folder under `lockstep exec` with these options. `scratch` is the prefix
+// of the files that it writes.
 inline Outcome run(const std::string& options, const std::string& command,
                    const std::string& scratch) {
-  // Nothing here runs for a second; what a mistake left running for ever is ended.
+  // Every program runs for less than a second; the limit ends one that hangs.
   const std::string whole = std::string("timeout 100 ") + std::getenv("LOCKSTEP_EXEC") + " exec " +
                             options + " --report=" + scratch + ".json -- tests/streams/" + command +
                             " >" + scratch + ".out 2>" + scratch + ".err";
-  std::ofstream(scratch + ".json") << "{}";  // none of an earlier run
+  std::ofstream(scratch + ".json") << "{}";  // overwrites the findings of an earlier run
   const int status = std::system(whole.c_str());
   Outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(scratch + ".out"),
             contents(scratch + ".err")};
@@ -49,7 +49,7 @@ inline Outcome run(const std::string& options, const std::string& command,
   return o;
 }
 
-// The fields of each line, between tabs; lines that begin with # are left out.
+// The tab-separated fields of each line. Skips lines that begin with #.
 inline std::vector<std::vector<std::string>> table(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(text);

@@ -1,4 +1,4 @@
-// Shapes of order that are larger: several readers, long chains, many streams, loops.
+// Larger shapes of ordering: several readers, long chains, many streams, loops.
 #include <memory>
 
 #include "kernels.cuh"
@@ -6,7 +6,7 @@
 namespace lockstep::streams {
 namespace {
 
-// Three streams read; the writer waits for all but one of them, which must be the one reported.
+// Three streams read. The writer omits the wait for one: that reader must be reported.
 void several_readers(bool mistake, int left_out) {
   Ints x(7), y0(0), y1(0), y2(0);
   int* const results[] = {y0, y1, y2};
@@ -25,7 +25,7 @@ CASE("shapes", first_of_three_readers, "consume_late", "produce") { several_read
 CASE("shapes", second_of_three_readers, "consume_late", "produce") { several_readers(mistake, 1); }
 CASE("shapes", last_of_three_readers, "consume_late", "produce") { several_readers(mistake, 2); }
 
-// A reader that is ordered comes between the two that are not.
+// An ordered reader between the two unordered operations.
 CASE("shapes", ordered_reader_between, "produce", "consume") {
   Ints x(0), y(0), z(0);
   Stream a, b;
@@ -38,7 +38,7 @@ CASE("shapes", ordered_reader_between, "produce", "consume") {
   want(y.holds(7) && z.holds(7));
 }
 
-// ... as many of them.
+// Many ordered readers in between.
 CASE("shapes", many_ordered_readers_between, "produce", "consume") {
   constexpr int kReaders = 5;
   Ints x(0), y(0, kReaders * kN), z(0);
@@ -55,7 +55,7 @@ CASE("shapes", many_ordered_readers_between, "produce", "consume") {
   want(z.holds(7));
 }
 
-// ... as a copy.
+// An ordered copy in between.
 CASE("shapes", ordered_copy_between, "produce", "consume") {
   Ints x(0), y(0), z(0);
   Stream a, b;
@@ -68,7 +68,7 @@ CASE("shapes", ordered_copy_between, "produce", "consume") {
   want(y.holds(7) && z.holds(7));
 }
 
-// ... behind a copy.
+// The unordered operation is a copy.
 CASE("shapes", ordered_reader_behind_a_copy, "cudaMemcpyAsync", "consume") {
   Ints x(0), y(0), z(0), source(7);
   Stream a, b;
@@ -82,7 +82,7 @@ CASE("shapes", ordered_reader_behind_a_copy, "cudaMemcpyAsync", "consume") {
   want(y.holds(7) && z.holds(7));
 }
 
-// ... by atomics, with which the unordered ones are no race.
+// The operation in between uses atomics, which do not race with each other.
 __global__ void add_one(int* x) { atomicAdd(x + threadIdx.x, 1); }
 CASE("shapes", ordered_atomics_between, "produce", "add_one") {
   Ints x(0);
@@ -96,7 +96,7 @@ CASE("shapes", ordered_atomics_between, "produce", "add_one") {
   want(x.holds(9));
 }
 
-// The reader that is not ordered came before an ordered one.
+// The unordered reader comes before an ordered reader.
 CASE("shapes", unordered_reader_before_an_ordered_one, "consume_late", "produce") {
   Ints x(7), y(0), z(0);
   Stream a, b;
@@ -126,7 +126,7 @@ CASE("shapes", copy_and_kernel_read, "cudaMemcpyAsync", "produce") {
   want(y.holds(7) && z.holds(7));
 }
 
-// From stream to stream by 40 events. The faulty program leaves one out.
+// A chain over streams by 40 events. The mistake omits one.
 CASE("shapes", long_chain, "increment", "increment") {
   constexpr int kStreams = 5, kSteps = 40;
   Ints x(0);
@@ -145,7 +145,7 @@ __global__ void consume_blocks(const int* x, int* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = x[i];
 }
-// 40 streams produce parts, and one joins all of them but one.
+// 40 streams produce parts; the mistake joins all but one.
 CASE("shapes", many_streams, "produce", "consume_blocks") {
   constexpr int kStreams = 40;
   Ints x(0, kStreams * kN), y(0, kStreams * kN);
@@ -162,8 +162,8 @@ CASE("shapes", many_streams, "produce", "consume_blocks") {
   want(y.holds(7));
 }
 
-// A ring of three buffers: copies up, kernels, copies down, each in a stream of its own. A buffer
-// is filled again when its last result has gone down.
+// A ring of three buffers; copies to the device, kernels, and copies to the host each have a
+// stream. A buffer is reused after its last result has been copied to the host.
 __global__ void increment_to(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }
 CASE("shapes", ring_of_buffers, "cudaMemcpyAsync", "increment_to") {
   constexpr int kRing = 3, kSteps = 9;
@@ -197,7 +197,7 @@ CASE("shapes", ring_of_buffers, "cudaMemcpyAsync", "increment_to") {
   for (int i = 0; i < kSteps; ++i) want(targets[i]->holds(100 * i + 1));
 }
 
-// 300 steps of two streams that exchange places; from step to step the event of the other one.
+// 300 steps alternate between two streams; each step waits for the other stream's event.
 CASE("shapes", many_steps, "increment_to", "increment_to") {
   constexpr int kSteps = 300;
   Ints x(0), y(0);
@@ -217,7 +217,7 @@ CASE("shapes", many_steps, "increment_to", "increment_to") {
 __global__ void sum_of(const int* x, const int* y, int* z) {
   z[threadIdx.x] = x[threadIdx.x] + y[threadIdx.x];
 }
-// The host waits for one of two streams, and then for the other.
+// The host waits for one of two streams, then for the other.
 CASE("shapes", host_waits_in_turn, "produce", "sum_of") {
   Ints x(0), y(0), z(0);
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking), c(cudaStreamNonBlocking);

@@ -1,7 +1,8 @@
-// Every mistake of the cases is found, with both sides, and no repaired twin is accused.
+// Checks that every mistake of the cases is reported with both sides, and that no twin has a
+// finding.
 //
-// A mistake counts as found if the default schedule or one of the seeds 1 to 3 shows it.
-// Twins run under the default schedule and seeds 1 to 3, or as many as STREAMS_SEEDS says:
+// A mistake counts as found if the default schedule or one of the seeds 1 to 3 shows it. Twins run
+// under the default schedule and seeds 1 to 3, or to STREAMS_SEEDS:
 //
 //   bazel test //tests/streams:streams_test --test_env=STREAMS_SEEDS=20
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-// How often one of several words, with | between them, stands in a text.
+// How often the text contains one of several words, separated by |.
 int occurrences(const std::string& text, const std::string& words) {
   int count = 0;
   std::istringstream all(words);
@@ -42,13 +43,13 @@ int occurrences(const std::string& text, const std::string& words) {
   return count;
 }
 
-// Whether a finding is this case's mistake, and names both sides.
+// Whether the finding is this case's mistake and names both sides.
 bool reports(const json& finding, const Case& c) {
   const std::string kind = finding["kind"], text = finding.dump();
   if (finding["severity"] != "error") return false;
-  // What is used after an unordered release is used after a release: that names the memory.
+  // A use after an unordered release is reported as use-after-free, which names the memory.
   if (c.kind == "allocations" && kind == "use-after-free") return occurrences(text, c.second) >= 1;
-  // A call of the host is named by its line.
+  // A finding names a host call by its line.
   static const std::regex line(R"(a call at .*\.(cu|cuh|h):[0-9]+)");
   if (!finding.value("call", "").empty() &&
       !std::regex_search(finding.value("operation", ""), line))
@@ -105,7 +106,7 @@ std::vector<Twins> twins() {
 
 class Twin : public testing::TestWithParam<Twins> {};
 
-// All of a kind run in one process, one after another.
+// All cases of a kind run in one process, one after another.
 TEST_P(Twin, IsRightAndNotAccused) {
   const auto& [kind, seed] = GetParam();
   const std::string options = kOptions + std::to_string(seed),

@@ -1,11 +1,11 @@
-// Programs that access memory of the host while operations that nothing orders before may access
-// it, too.
+// Programs in which the host accesses memory next to operations that may access it
+// too.
 //
 //   watch --list            NAME <tab> KIND
 //   watch NAME              NAME <tab> right or wrong
 //
-// The kind names what watch_test.cc expects: `right` for a right program, under every seed; `race`
-// for one with a mistake that the default schedule shows.
+// watch_test.cc expects of the kind `right`: the right result under every seed. Of the
+// kind `race`: a mistake that the default schedule shows.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ int sum_now(const int* x, int n) {
   return sum;
 }
 
-// Managed memory of zeros; all work has ended when it goes.
+// Zeroed managed memory; the destructor waits for the device.
 class Managed {
  public:
   explicit Managed(size_t n) {
@@ -77,7 +77,7 @@ __global__ void await_and_sum(int* flag, const int* x, int n, int* sum) {
   __threadfence_system();
   for (int i = 0; i < n; ++i) *sum += x[i];
 }
-// Doubles what it is given until the request is negative.
+// Serves requests 1, 2, ...: doubles the data, then replies. A negative request ends it.
 __global__ void serve(int* request, int* reply, int* data, int n) {
   for (int round = 1;; ++round) {
     int wanted;
@@ -151,7 +151,7 @@ WATCH("right", flag_that_a_copy_brings) {
   want(load_now(flag) == 1);
 }
 
-// A look between queries is no wait.
+// A read between queries is no wait.
 WATCH("right", flag_looked_at_between_queries) {
   Ints one(1);
   Pinned flag(0);
@@ -189,6 +189,57 @@ WATCH("race", last_element_of_the_kernels_half) {
   store_now(x + kN - 1, 5);
 }
 
+// The kernel's parameter points to a table, and the table to a list of two: no parameter points to
+// what the kernel changes.
+struct Node {
+  Node* next;
+  int* words;
+};
+__global__ void fill_last(Node* const* table, int value) {
+  const Node* node = table[-1];
+  while (node->next != nullptr) node = node->next;
+  node->words[threadIdx.x] = value;
+}
+template <bool kWaits>
+void fill_the_end_of_a_list() {
+  Managed words(kN);
+  Node **table, *nodes;
+  cudaMallocManaged(&table, 2 * sizeof(Node*));
+  cudaMallocHost(&nodes, 2 * sizeof(Node));
+  nodes[0] = {nodes + 1, nullptr};
+  nodes[1] = {nullptr, words};
+  table[0] = nodes;
+  Stream a;
+  fill_last<<<1, kN, 0, a>>>(table + 1, 7);
+  if (kWaits) cudaStreamSynchronize(a);
+  want(load_now(words + kN - 1) == (kWaits ? 7 : 0));
+  cudaStreamSynchronize(a);
+  cudaFreeHost(nodes);
+  cudaFree(table);
+}
+WATCH("right", end_of_a_list) { fill_the_end_of_a_list<true>(); }
+WATCH("race", end_of_a_list_early) { fill_the_end_of_a_list<false>(); }
+
+// A list of more allocations than are followed: the kernel has all of them nevertheless.
+WATCH("right", list_of_many_allocations) {
+  std::vector<Node*> nodes(200);
+  Managed words(kN);
+  for (size_t i = nodes.size(); i-- > 0;) {
+    cudaMallocManaged(&nodes[i], sizeof(Node));
+    *nodes[i] = {i + 1 < nodes.size() ? nodes[i + 1] : nullptr, words};
+  }
+  Node** table;
+  cudaMallocManaged(&table, sizeof(Node*));
+  table[0] = nodes[0];
+  Stream a;
+  fill_last<<<1, kN, 0, a>>>(table + 1, 7);
+  for (Node* const node : nodes) want(node->words == words);
+  cudaStreamSynchronize(a);
+  want(sum_now(words, kN) == 7 * kN);
+  for (Node* const node : nodes) cudaFree(node);
+  cudaFree(table);
+}
+
 WATCH("right", other_rows_of_a_copy) {
   Ints x(7);
   Pinned y(0);
@@ -208,7 +259,7 @@ WATCH("right", source_read_while_it_is_copied) {
   want(x.holds(7));
 }
 
-// Larger than what is looked at access by access.
+// Larger than the limit for checks of single accesses.
 WATCH("right", megabytes_beside_a_kernel) {
   constexpr int kMany = 4 << 20;
   Managed x(kMany);
@@ -251,7 +302,7 @@ WATCH("race", node_of_a_graph) {
   cudaGraphDestroy(graph);
 }
 
-// Another part of the page is under way: the system call must not fail.
+// An operation uses another part of the page: the system call must not fail.
 WATCH("right", read_and_write_beside_a_kernel) {
   Managed x(2 * kN);
   Stream a;

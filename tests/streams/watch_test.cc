@@ -1,6 +1,6 @@
-// Programs that access memory of the host beside operations (watch.cu): right ones are right and
-// not accused, under the default schedule, under seeds, and when operations are executed as they
-// are put; the others are found, with the line of the host's code.
+// Runs the programs of watch.cu. Right ones must have the right result and no finding under the
+// default schedule, under seeds, and with each operation executed in its call. The others must be
+// reported with the line of the host code.
 //
 //   bazel test //tests/streams:watch_test --test_env=STREAMS_SEEDS=20
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_P(Watched, AtOnce) {
   unsetenv("LOCKSTEP_STREAMS");
 }
 
-// Nothing is protected, and nothing found.
+// With host access checks off there are no protected pages and no findings.
 TEST_P(Watched, SwitchedOff) {
   const Program& p = GetParam();
   setenv("LOCKSTEP_HOST_ACCESSES", "ignore", 1);

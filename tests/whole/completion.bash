@@ -22,7 +22,7 @@ _lockstep() {
   fi
   case $command in
     run)
-      options='-h --help= --suite= -k --lf= --last-failed= --case= -x --stop= --quick= --scale= --cases= --seed= --random-seed= --repeat= --device= --sanitizer= --jobs= --time-limit= --property-limit= --out= --manifest='
+      options='-h --help= --suite= -k --lf= --last-failed= --case= -x --stop= --quick= --scale= --cases= --seed= --random-seed= --repeat= --device= --sanitizer= --jobs= --time-limit= --property-limit= --out= --target= --manifest= --config='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
@@ -45,18 +45,22 @@ _lockstep() {
         --time-limit) words='' ;;
         --property-limit) words='' ;;
         --out) kind=-d ;;
+        --target) words='' ;;
         --manifest) kind=-f ;;
+        --config) kind=-f ;;
       esac
       ;;
     list)
-      options='-h --help= --suite= -k --names= --manifest='
+      options='-h --help= --suite= -k --names= --target= --manifest= --config='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
         --suite) words='' ;;
         -k) words='' ;;
         --names) words='' ;;
+        --target) words='' ;;
         --manifest) kind=-f ;;
+        --config) kind=-f ;;
       esac
       ;;
     exec)

@@ -47,7 +47,9 @@ _lockstep() {
         '*--time-limit=[that a suite'\''s process may take (900)]:SECONDS:' \
         '*--property-limit=[that one property may take (300)]:SECONDS:' \
         '*--out=[for passport.json, report.html, junit.xml, ledgers and logs (lockstep-out); with several GPUs, FOLDER/gpu-N]:FOLDER:_files -/' \
-        '*--manifest=[list of suites in place of the built-in one\: lines of name, program and label between tabs]:FILE:_files'
+        '*--target=[the conformance target of your project, if it has several\: build/conformance of CMake, //\:conformance of Bazel, or conformance alone]:NAME:' \
+        '*--manifest=[list of suites in place of a target, or of the built-in one\: lines of name, program and label between tabs]:FILE:_files' \
+        '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files'
       ;;
     list)
       _arguments -s -S \
@@ -56,7 +58,9 @@ _lockstep() {
         '*--suite=[only this suite, such as stencil; several between commas; may be repeated]:NAME:' \
         '*-k+[only properties whose name has this in it, upper or lower case; * and ? stand for any characters; several between commas; with ! in front, all others]:PATTERN:' \
         '*--names=[the suites alone]::' \
-        '*--manifest=[list of suites in place of the built-in one]:FILE:_files'
+        '*--target=[the conformance target of your project, if it has several\: build/conformance of CMake, //\:conformance of Bazel, or conformance alone]:NAME:' \
+        '*--manifest=[list of suites in place of a target, or of the built-in one\: lines of name, program and label between tabs]:FILE:_files' \
+        '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files'
       ;;
     exec)
       _arguments -s -S \

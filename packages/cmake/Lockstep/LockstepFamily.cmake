@@ -79,6 +79,7 @@ endfunction()
 # Call it once, after all suites have been added, at the end of the top folder: a target that builds
 # all suites and runs them, each in a process of its own, and leaves passport.json, report.html and
 # junit.xml in `target`/ of the build folder. On a GPU: cmake --build . --target `target`_gpu.
+# `lockstep run` finds the target by its list of suites, and builds `target`_suites.
 function(lockstep_conformance target)
   if(ARGN)
     message(FATAL_ERROR "lockstep_conformance needs the name of the target alone: ${ARGN}")
@@ -88,10 +89,12 @@ function(lockstep_conformance target)
     message(FATAL_ERROR "lockstep_conformance: no suite was added before")
   endif()
   list(JOIN suites "\n" lines)
-  set(manifest "${CMAKE_CURRENT_BINARY_DIR}/${target}.tsv")
+  set(manifest "${CMAKE_BINARY_DIR}/lockstep-suites/${target}.tsv")
   file(GENERATE OUTPUT "${manifest}" CONTENT "${lines}\n")
   string(REGEX MATCHALL "TARGET_FILE:[^>]*" programs "${lines}")
   list(TRANSFORM programs REPLACE "TARGET_FILE:" "")
+  add_custom_target(${target}_suites)
+  add_dependencies(${target}_suites ${programs})
   foreach(device IN ITEMS simulator gpu)
     if(device STREQUAL "gpu")
       set(name ${target}_gpu)

@@ -28,8 +28,64 @@ class BadTask(ValueError):
     """The task contradicts itself; the message names the argument."""
 
 
+class _Arithmetic:
+    """Sizes and expressions of them are added, multiplied and divided as integers are, and the
+    result is the text that `evaluate` reads. They are not compared: that is for text."""
+
+    def __add__(self, other: Any) -> "Expression":
+        return _joined(self, "+", other)
+
+    def __radd__(self, other: Any) -> "Expression":
+        return _joined(other, "+", self)
+
+    def __sub__(self, other: Any) -> "Expression":
+        return _joined(self, "-", other)
+
+    def __rsub__(self, other: Any) -> "Expression":
+        return _joined(other, "-", self)
+
+    def __mul__(self, other: Any) -> "Expression":
+        return _joined(self, "*", other)
+
+    def __rmul__(self, other: Any) -> "Expression":
+        return _joined(other, "*", self)
+
+    def __floordiv__(self, other: Any) -> "Expression":
+        return _joined(self, "//", other)
+
+    def __truediv__(self, other: Any) -> "Expression":
+        return _joined(self, "/", other)
+
+    def __mod__(self, other: Any) -> "Expression":
+        return _joined(self, "%", other)
+
+    def __neg__(self) -> "Expression":
+        return Expression(f"(-{_text(self)})")
+
+    def _compared(self, other: Any) -> bool:
+        raise TypeError("sizes have no value yet; write a comparison, min or max as text, such as "
+                        "\"max(rows, 32)\" or require=\"stride >= columns\"")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+
+
+class Expression(_Arithmetic, str):
+    """An extent of sizes, such as (columns + 31) // 32."""
+
+
+def _text(extent: Any) -> str:
+    return extent.name if isinstance(extent, Size) else str(extent)
+
+
+def _joined(left: Any, sign: str, right: Any) -> Expression:
+    for side in (left, right):
+        if not isinstance(side, (int, np.integer, Size, str)):
+            raise TypeError(f"{side!r} is neither an integer nor a size")
+    return Expression(f"({_text(left)} {sign} {_text(right)})")
+
+
 @dataclass(frozen=True)
-class Size:
+class Size(_Arithmetic):
     """An integer argument with a range, both ends included, that shapes may refer to. `multiple`:
     only multiples of it. `values`: these and no others."""
 

@@ -11,14 +11,15 @@ An Array has __cuda_array_interface__, so CuPy, PyTorch and Numba take it withou
 """
 
 import ctypes
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+import re
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from lockstep.compiler import compile_ptx
 from lockstep.session import NotEnabled, is_enabled
 
-_SUCCESS = 0
+_SUCCESS, _NOT_FOUND = 0, 500  # CUresult
 
 
 class CudaError(RuntimeError):
@@ -35,7 +36,7 @@ class _Driver:
     def __init__(self):
         if not is_enabled():
             raise NotEnabled("this process is not on the simulated GPU: call lockstep.enable() "
-                             "first, or start it with `lockstep exec`")
+                             "first, start it with `lockstep exec`, or run `pytest --lockstep`")
         self.library = ctypes.CDLL("libcuda.so.1")
         self.call("cuInit", 0)
         context = ctypes.c_void_p()
@@ -185,14 +186,37 @@ def _dim3(value: Union[int, Sequence[int]]) -> Tuple[int, int, int]:
     return x, y, z
 
 
+def parameter_sizes(ptx: str, name: str) -> Optional[List[int]]:
+    """The bytes of each parameter of a kernel in PTX; None where the text does not show them."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", ptx, flags=re.DOTALL)
+    entry = re.search(r"\.entry\s+" + re.escape(name) + r"\s*(?:\(([^)]*)\)|\{)", text)
+    if entry is None:
+        return None
+    sizes: List[int] = []
+    for one in re.findall(r"\.param\b([^,]*)", entry.group(1) or ""):
+        bits = re.search(r"\.(?:b|u|s|f)(8|16|32|64|128)\b", one)
+        count = re.search(r"\[\s*(\d+)\s*\]", one)
+        if bits is None:
+            return None
+        sizes.append(int(bits.group(1)) // 8 * (int(count.group(1)) if count else 1))
+    return sizes
+
+
 class Kernel:
     """A kernel of a module. kernel[grid, block, shared bytes, stream](arguments)."""
 
     def __init__(self, module: "Module", name: str):
         self.module, self.name = module, name
         self.handle = ctypes.c_void_p()
-        driver().call("cuModuleGetFunction", ctypes.byref(self.handle), module.handle,
-                      name.encode())
+        try:
+            driver().call("cuModuleGetFunction", ctypes.byref(self.handle), module.handle,
+                          name.encode())
+        except CudaError as error:
+            if error.status != _NOT_FOUND:
+                raise
+            raise KeyError(f"the module has no kernel {name}; its kernels: "
+                           f"{', '.join(module.kernels()) or 'none'}") from None
+        self.sizes = parameter_sizes(module.ptx, name)
 
     def __getitem__(self, launch: Tuple):
         grid, block, shared, stream = (tuple(launch) + (0, None))[:4] if len(launch) < 4 else launch
@@ -206,7 +230,14 @@ class Kernel:
         """Launches. grid and block: a number or up to three. shared: dynamic, in bytes."""
         if shared > 48 * 1024:  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             driver().call("cuFuncSetAttribute", self.handle, 8, shared)
+        if self.sizes is not None and len(arguments) != len(self.sizes):
+            raise TypeError(f"{self.name} has {len(self.sizes)} parameters, and got "
+                            f"{len(arguments)} arguments")
         held = [_argument(a) for a in arguments]
+        for place, (given, size) in enumerate(zip(held, self.sizes or ()), 1):
+            if ctypes.sizeof(given) != size:
+                raise TypeError(f"parameter {place} of {self.name} has {size} bytes, and the "
+                                f"argument {arguments[place - 1]!r} has {ctypes.sizeof(given)}")
         pointers = (ctypes.c_void_p * max(len(held), 1))(
             *[ctypes.cast(ctypes.byref(h), ctypes.c_void_p) for h in held])
         driver().call("cuLaunchKernel", self.handle, *_dim3(grid), *_dim3(block), shared,
@@ -223,6 +254,19 @@ class Module:
 
     def kernel(self, name: str) -> Kernel:
         return Kernel(self, name)
+
+    def kernels(self) -> List[str]:
+        """The names of its kernels."""
+        count = ctypes.c_uint()
+        driver().call("cuModuleGetFunctionCount", ctypes.byref(count), self.handle)
+        all_of = (ctypes.c_void_p * max(count.value, 1))()
+        driver().call("cuModuleEnumerateFunctions", all_of, count.value, self.handle)
+        names: List[str] = []
+        for function in all_of[:count.value]:
+            name = ctypes.c_char_p()
+            driver().call("cuFuncGetName", ctypes.byref(name), ctypes.c_void_p(function))
+            names.append((name.value or b"").decode())
+        return names
 
     def variable(self, name: str) -> bytes:
         """The bytes of a variable in device memory."""

@@ -63,6 +63,7 @@ def array(draw: Callable, kind: Any, shape: Sequence[Union[int, strategies.Searc
 def require(actual: Any, reference: Any, kind: Optional[Any] = None) -> None:
     """Compares a result with a Bounded, or bit for bit with values. actual: an array of NumPy, or
     one of lockstep. Raises LawBroken."""
+    __tracebackhide__ = True  # pytest shows the law's own line
     host = actual.numpy() if hasattr(actual, "numpy") else np.asarray(actual)
     if not isinstance(reference, Bounded):
         expected = np.asarray(reference)
@@ -87,6 +88,7 @@ def _law(function: Optional[Callable] = None, *, examples: int = 25,
     def decorate(law: Callable) -> Callable:
         @functools.wraps(law)
         def example(*fixtures: Any, **drawn: Any) -> None:
+            __tracebackhide__ = True
             if not is_enabled():
                 import pytest
                 pytest.skip("a law needs the simulated GPU: pytest --lockstep")

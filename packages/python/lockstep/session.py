@@ -161,6 +161,7 @@ def checked() -> Iterator[None]:
 
     Findings from before the block are dropped. After the block the device has no error.
     """
+    __tracebackhide__ = True  # pytest shows the block
     take_findings()
     clear_error()
     try:

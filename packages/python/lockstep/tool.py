@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import sys
+import traceback
 from typing import Any, List, NoReturn, Tuple
 
 ACCEPTED, REJECTED, USAGE, INCOMPLETE = 0, 1, 2, 3
@@ -72,6 +73,18 @@ def load_task(path: str) -> Any:
         beside = os.path.join(os.path.dirname(os.path.abspath(path)), task.reference)
         task = dataclasses.replace(task, reference=beside)
     return task
+
+
+def place_in_task(path: str, error: BaseException) -> str:
+    """The task's path, with the line of it that the error, or what caused it, came from last."""
+    line = 0
+    for one in (error, error.__cause__):
+        if isinstance(one, SyntaxError) and one.filename == path:
+            line = one.lineno or 0
+        for frame, number in traceback.walk_tb(one.__traceback__ if one else None):
+            if frame.f_code.co_filename == path:
+                line = number
+    return f"{path}, line {line}" if line else path
 
 
 def _settings(options: argparse.Namespace) -> Tuple[Any, List[str], Any]:
@@ -146,7 +159,7 @@ def main(words: List[str]) -> int:
     try:
         return _judge(options) if options.command == "judge" else _compare(options)
     except BadTask as error:
-        return _fail(USAGE, f"the task {options.task}: {error}")
+        return _fail(USAGE, f"the task {place_in_task(options.task, error)}: {error}")
     except NotIsolated as error:
         return _fail(INCOMPLETE, f"this system does not isolate a candidate: {error}. "
                      "--isolation=off judges without; the receipt says so")

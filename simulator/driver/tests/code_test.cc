@@ -58,7 +58,7 @@ CUDA_TEST(DriverModule, ThatIsWrongSaysWhyInItsLog) {
   EXPECT_EQ(std::strlen(log), 0u);
 }
 
-// A call that fails without a reason of its own has none, whatever failed before it.
+// The log holds only the last call's reason; a failed call without a reason leaves it empty.
 SIMULATED_TEST(DriverLink, TheLogHasTheReasonOfTheLastCallAlone) {
   start();
   char log[256] = "";
@@ -164,7 +164,7 @@ CUDA_TEST(DriverLinker, JoinsPiecesThatNeedEachOther) {
   CUmodule module = nullptr;
   GOOD(cuModuleLoadData(&module, code.data()));
   EXPECT_EQ(scaled(function(module, "run"), 21), 42u);
-  // It is machine code now.
+  // Linked code counts as machine code.
   CUlinkState state = nullptr;
   GOOD(cuLinkCreate(0, nullptr, nullptr, &state));
   EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU,
@@ -196,7 +196,7 @@ CUDA_TEST(DriverLinker, IsDoneOnce) {
   GOOD(cuLinkDestroy(state));
 }
 
-// A kernel that has 64 values in registers at once.
+// A kernel with 64 values in registers at once.
 std::string with_many_registers() {
   std::string text =
       std::string(kPtx) +
@@ -220,7 +220,8 @@ int attribute(CUmodule module, CUfunction_attribute which) {
 struct Jit {
   CUresult result = CUDA_SUCCESS;
   CUmodule module = nullptr;
-  std::size_t value = 0, information_bytes = 0, error_bytes = 0;  // what the call left
+  std::size_t value = 0, information_bytes = 0,
+              error_bytes = 0;  // the values that the call has written
   std::string information, error;
 };
 Jit load_with(const std::string& text, CUjit_option option, std::size_t value) {
@@ -272,7 +273,7 @@ CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
       CUDA_SUCCESS);
   GOOD(cuLaunchKernel(function(narrow, "many"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   GOOD(cuCtxSynchronize());
-  // A library's, and what is linked.
+  // The same for a library and for linked code.
   CUjit_option option = CU_JIT_MAX_REGISTERS;
   void* value = reinterpret_cast<void*>(std::size_t{32});
   CUlibrary library = nullptr;
@@ -300,8 +301,8 @@ CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
   EXPECT_EQ(attribute(module, CU_FUNC_ATTRIBUTE_NUM_REGS), 32);
 }
 
-// As an H100's driver answered.
-// On the simulated GPU alone: an instruction of PTX that it does not have.
+// The errors are those that an H100's driver returned. Runs on the simulated GPU alone: the kernel
+// uses an instruction that the simulated GPU does not have.
 SIMULATED_TEST(DriverModule, AKernelThatIsNotSimulatedIsRefusedAlone) {
   start();
   const std::string text =
@@ -329,7 +330,7 @@ CUDA_TEST(DriverJit, RefusesOptionsThatCannotBe) {
   start();
   const auto refused = [](CUjit_option option, std::size_t value) {
     const Jit jit = load_with(kPtx, option, value);
-    // Nothing was looked at.
+    // The call changed no option.
     EXPECT_EQ(jit.information, "unset");
     EXPECT_EQ(jit.error_bytes, 512u);
     return jit.result == CUDA_ERROR_INVALID_VALUE;
@@ -371,7 +372,7 @@ CUDA_TEST(DriverJit, RefusesOptionsThatCannotBe) {
   CUlibraryOption unknown = static_cast<CUlibraryOption>(77);
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
             cuLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, &unknown, &value, 1));
-  // A log that is too small is filled, and ends with a zero.
+  // A log buffer that is too small is filled and ends with a zero.
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
   EXPECT_CU(CUDA_ERROR_INVALID_PTX,

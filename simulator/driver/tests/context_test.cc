@@ -1,4 +1,4 @@
-// Starting up, devices and contexts, alone and beside the runtime API.
+// Initialisation, devices and contexts, alone and beside the runtime API.
 #include <cuda_runtime_api.h>
 
 #include <cstring>
@@ -67,7 +67,7 @@ CUDA_TEST(DriverContext, OfADeviceIsTheRuntimes) {
   int active = -1;
   GOOD(cuDevicePrimaryCtxGetState(0, &flags, &active));
   EXPECT_EQ(active, 0);
-  // The runtime makes it current, and the driver finds it there.
+  // The runtime makes the primary context current; the driver API sees it.
   ASSERT_CUDA(cudaSuccess, cudaFree(nullptr));
   GOOD(cuCtxGetCurrent(&current));
   GOOD(cuDevicePrimaryCtxRetain(&primary, 0));
@@ -122,7 +122,7 @@ CUDA_TEST(DriverContext, TakesWhatWasMadeInItAlong) {
   EXPECT_NE(cuMemFree(gone), CUDA_SUCCESS);
 }
 
-// A function is its module's, and that is its context's.
+// A function belongs to its module, and a module to its context.
 CUDA_TEST(DriverContext, LaunchesOnlyItsOwnFunctions) {
   const CUcontext primary = start();
   const CUfunction scale = function(load(), "scale");
@@ -153,10 +153,10 @@ CUDA_TEST(DriverContext, MixesWithTheRuntime) {
   GOOD(cuStreamSynchronize(stream));
   EXPECT_EQ(result, 27u);
   GOOD(cuMemFree(reinterpret_cast<CUdeviceptr>(out)));
-  // A call of the driver's that fails is no last error of the runtime's.
+  // A failed call of the driver API does not set the runtime's last error.
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemFree(12345));
   EXPECT_CUDA(cudaSuccess, cudaGetLastError());
-  // What a kernel has done, both APIs deliver.
+  // Both APIs return the error of a kernel.
   CUdeviceptr nowhere = 64;
   void* wrong[] = {&nowhere, &x};
   GOOD(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, wrong, nullptr));
@@ -164,7 +164,7 @@ CUDA_TEST(DriverContext, MixesWithTheRuntime) {
   EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
 }
 
-// An H100's driver answered so in a host thread that had done nothing but look the function up.
+// Recorded on an H100, in a host thread that had only looked the function up.
 CUDA_TEST(DriverContext, ATensorMapIsMadeInAContext) {
   void* data = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaMalloc(&data, 4096));

@@ -1,4 +1,4 @@
-// Tests of the driver API that also hold on hardware, each in a process of its own (CUDA_TEST).
+// Tests of the driver API that are also valid on silicon. Each runs in its own process (CUDA_TEST).
 #pragma once
 
 #include <cuda.h>
@@ -23,8 +23,8 @@ inline CUcontext start() {
   return context;
 }
 
-// scale: out[0] = x * factor. reversed: out[i] = in[n - 1 - i] for one block of n threads, through
-// dynamic shared memory.
+// scale: out[0] = x * factor. reversed: out[i] = in[n - 1 - i] for one block of n threads, by way
+// of dynamic shared memory.
 inline constexpr const char* kPtx = R"(
 .version 8.0
 .target sm_75
@@ -79,7 +79,7 @@ inline CUfunction function(CUmodule module, const char* name) {
   return result;
 }
 
-// The result of scale(x).
+// The result of running scale(x).
 inline unsigned scaled(CUfunction f, unsigned x, CUstream stream = nullptr) {
   CUdeviceptr out = 0;
   unsigned result = 0;
@@ -92,7 +92,7 @@ inline unsigned scaled(CUfunction f, unsigned x, CUstream stream = nullptr) {
   return result;
 }
 
-// Device memory that contains these words.
+// Allocates device memory that contains `values`.
 inline CUdeviceptr words(const std::vector<unsigned>& values) {
   CUdeviceptr at = 0;
   EXPECT_CU(CUDA_SUCCESS, cuMemAlloc(&at, values.size() * 4));

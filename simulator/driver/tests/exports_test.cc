@@ -1,5 +1,5 @@
-// What the simulated libcuda.so.1 exports: every name of golden/exports/libcuda.txt, each an entry
-// point or a refusal that names it.
+// Exports of the simulated libcuda.so.1: every name of golden/exports/libcuda.txt is an entry point
+// or is refused by name.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ SIMULATED_TEST(DriverExports, WhatIsNotSimulatedIsRefused) {
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 }
 
-// Nothing can write it: the host waits, and it has no other thread.
+// No other thread can write the value while the host waits.
 SIMULATED_TEST(DriverMemoryOperation, GivesUpOnAValueThatNeverComes) {
   start();
   const CUdeviceptr at = words({0});
@@ -68,7 +68,7 @@ SIMULATED_TEST(DriverMemoryOperation, GivesUpOnAValueThatNeverComes) {
   EXPECT_NE(said.find("waits for the value 1 at"), std::string::npos) << said;
 }
 
-// Without libcudadevrt, which a program on silicon links.
+// Runs without libcudadevrt, which a program on silicon links.
 SIMULATED_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   start();
   const CUfunction meet = function(load(R"(
@@ -133,7 +133,7 @@ SIMULATED_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   }
 }
 
-// The handle of a grid that is no cooperative one is 0, as on an H100.
+// The handle of a grid that is not cooperative is 0, as on an H100.
 SIMULATED_TEST(DriverGrid, OfAnOrdinaryLaunchHasNoHandle) {
   start();
   const CUfunction ask = function(load(R"(

@@ -121,7 +121,7 @@ CUDA_TEST(DriverVirtualMemory, IsReservedMappedAndReached) {
   GOOD(cuMemSetAccess(range, 2 * piece, &access, 1));
   GOOD(cuMemGetAccess(&flags, &access.location, range + piece));
   EXPECT_EQ(flags, static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
-  // Across the border, and by a kernel behind it.
+  // A fill across the border of two mappings, and a kernel that reads the second mapping.
   GOOD(cuMemsetD32(range + piece - 8, 0x1234, 4));
   EXPECT_EQ(words_at(range + piece - 8, 4), std::vector<unsigned>(4, 0x1234));
   CUdeviceptr out = range + piece + 64;
@@ -129,7 +129,7 @@ CUDA_TEST(DriverVirtualMemory, IsReservedMappedAndReached) {
   void* arguments[] = {&out, &x};
   GOOD(cuLaunchKernel(function(load(), "scale"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   EXPECT_EQ(words_at(out, 1)[0], 15u);
-  // What is held keeps what it holds while it lies nowhere.
+  // Memory that the program holds keeps its contents while it is unmapped.
   GOOD(cuMemRelease(first));
   GOOD(cuMemUnmap(range, 2 * piece));
   EXPECT_NE(cuMemsetD32(range + piece, 0, 1), CUDA_SUCCESS);
@@ -158,12 +158,12 @@ CUDA_TEST(DriverVirtualMemory, IsHeldUntilEachHolderHasReleasedIt) {
                                CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   GOOD(cuMemSetAccess(range, piece, &access, 1));
   GOOD(cuMemsetD32(range, 0x1234, 4));
-  // An address within the mapping will do.
+  // Any address within the mapping is accepted.
   GOOD(cuMemRetainAllocationHandle(&retained, reinterpret_cast<void*>(range + piece - 1)));
   EXPECT_EQ(retained, made);
   GOOD(cuMemRelease(made));
   GOOD(cuMemUnmap(range, piece));
-  // Nothing maps it, and one holder is left.
+  // The memory is not mapped and has one holder left.
   GOOD(cuMemMap(range, piece, 0, retained, 0));
   GOOD(cuMemSetAccess(range, piece, &access, 1));
   EXPECT_EQ(words_at(range, 4), std::vector<unsigned>(4, 0x1234));
@@ -197,7 +197,7 @@ CUDA_TEST(DriverCopy, MovesLinesRowsAndBoxes) {
   GOOD(cuMemcpy2D(&rows));
   EXPECT_EQ(std::vector<unsigned>(out, out + 8),
             (std::vector<unsigned>{2, 3, 8, 9, 14, 15, 20, 21}));
-  // Of 2 slices of 3 rows of 4 words the last word of each middle row.
+  // Copies the last word of the middle row of each of 2 slices of 3 rows of 4 words.
   CUDA_MEMCPY3D box{};
   box.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
   box.srcDevice = a;

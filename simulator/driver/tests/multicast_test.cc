@@ -1,4 +1,4 @@
-// Multicast objects on the simulated GPU, whatever their number of devices: silicon has them
+// Multicast objects on the simulated GPU with any number of devices. Silicon supports them only
 // between devices of one NVSwitch.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests the state that the first runtime API call leaves for the driver API: whether the driver is
+// What the first call of the runtime API leaves to the driver API: whether the driver is
 // initialised, whether device 0's primary context is active, and whether the thread has a current
 // context. Each expectation was recorded on an H100.
 #include <cuda_profiler_api.h>
@@ -11,7 +11,7 @@
 namespace lockstep::driver::starting {
 namespace {
 
-// The state of a process.
+// What a process has initialised.
 struct Started {
   bool driver, active, current;
 };
@@ -33,7 +33,7 @@ void expect_started(Started expected) {
 constexpr Started kNothing{false, false, false}, kDriverAlone{true, false, false},
     kAll{true, true, true};
 
-// `calls`: the first runtime API calls of a process.
+// `calls`: the first calls of the runtime API in a process.
 #define STARTS(name, what, ...)    \
   CUDA_TEST(RuntimeStarts, name) { \
     __VA_ARGS__;                   \
@@ -106,7 +106,7 @@ STARTS(AllByAGraph, kAll, [] {
   cudaGraphCreate(&graph, 0);
 }())
 
-// Whether a child process can use the driver after `call` in the parent.
+// Whether a forked child can use the driver after its parent has made `call`.
 bool child_starts(void (*call)()) {
   call();
   const pid_t child = fork();

@@ -1,4 +1,4 @@
-// Streams, events, capture and graphs; and how entry points are found.
+// Streams, events, capture and graphs; lookup of entry points.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -49,10 +49,10 @@ CUDA_TEST(DriverEvent, RefusesWhatIsNoEvent) {
   CUevent event = nullptr;
   EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(nullptr, nullptr, nullptr));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
-            cuEventCreate(&event, CU_EVENT_INTERPROCESS));  // it would have to be without times
+            cuEventCreate(&event, CU_EVENT_INTERPROCESS));  // requires CU_EVENT_DISABLE_TIMING
 }
 
-// What an H100's driver answered, each.
+// Each result was recorded on an H100.
 CUDA_TEST(DriverMemoryOperation, WritesWhereItMay) {
   start();
   CUstream stream = nullptr;
@@ -305,7 +305,7 @@ CUDA_TEST(DriverEntryPoint, IsFoundByNameAndVersion) {
   GOOD(cuGetProcAddress("cuLibraryLoadData", &function, 11000, CU_GET_PROC_ADDRESS_DEFAULT,
                         &status));
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
-  // Variants of one name: of three arguments until 11.3, of five until 12.4, of four since.
+  // Earlier forms of one name: three arguments until 11.3, five until 12.4, four since.
   GOOD(cuInit(0));
   CUcontext context = nullptr;
   const auto expect_flag = [](unsigned flag) {
@@ -334,7 +334,7 @@ CUDA_TEST(DriverEntryPoint, IsFoundByNameAndVersion) {
             reinterpret_cast<CUresult (*)(CUstream, CUgraphNode*, std::size_t, unsigned)>(function)(
                 stream, nullptr, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
   GOOD(cuStreamDestroy(stream));
-  // The runtime hands out the same.
+  // The runtime returns the same functions.
   cudaDriverEntryPointQueryResult found{};
   ASSERT_CUDA(cudaSuccess, cudaGetDriverEntryPointByVersion("cuMemAlloc", &function, 13000,
                                                             cudaEnableDefault, &found));
@@ -345,7 +345,7 @@ CUDA_TEST(DriverEntryPoint, IsFoundByNameAndVersion) {
   ASSERT_CUDA(cudaSuccess, cudaGetDriverEntryPointByVersion("cuNoSuchFunction", &function, 13000,
                                                             cudaEnableDefault, &found));
   EXPECT_EQ(found, cudaDriverEntryPointSymbolNotFound);
-  // What the library exports for programs that are linked for per-thread default streams.
+  // The library exports this for programs that are linked for per-thread default streams.
   auto* const per_thread = reinterpret_cast<CUresult (*)(CUdeviceptr, unsigned, std::size_t)>(
       dlsym(RTLD_DEFAULT, "cuMemsetD32_v2_ptds"));
   ASSERT_NE(per_thread, nullptr);

@@ -148,11 +148,15 @@ struct LaunchConfig {
   // kCompare: it is checked nevertheless, and compared with what the threads do (monitor/proved.h).
   enum class Proof : std::uint8_t { kOff, kOn, kCompare };
   Proof proof = Proof::kOff;
-  // Whether whole warps run machine code generated from the kernel (simulator/translate). kCompare:
-  // each translated run of operations is compared with the interpreter, and a difference ends the
-  // process. Launches with `ran`, `coverage`, `time_profile` or Proof::kCompare run without
-  // translation.
-  enum class Translate : std::uint8_t { kOff, kOn, kCompare };
+  // Whether warps run machine code generated from the kernel (simulator/translate).
+  // Launches with `ran`, `coverage`, `time_profile` or Proof::kCompare run without translation.
+  enum class Translate : std::uint8_t {
+    kOff,
+    kOn,      // once the kernel has executed enough to repay its translation, if that pays at all
+    kAlways,  // from the first launch on
+    kCompare  // from the first launch on; each translated run of operations is compared with the
+              // interpreter, and a difference ends the process
+  };
   Translate translate = Translate::kOff;
   // Called before the first block starts. If set, the launch is analysed whatever `proof` is.
   std::function<void(const LaunchCertificate&)> certified;

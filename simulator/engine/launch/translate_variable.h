@@ -9,15 +9,17 @@
 
 namespace lockstep::engine {
 
-// off without the variable. A word that is none of off, on and compare ends the process with 2.
+// off without the variable. Another word than off, on, always and compare ends the process with 2.
 inline LaunchConfig::Translate translate_by_variable() {
   using Translate = LaunchConfig::Translate;
   const char* const variable = std::getenv("LOCKSTEP_TRANSLATE");
   const std::string_view word = variable == nullptr ? "" : variable;
   if (word.empty() || word == "off") return Translate::kOff;
   if (word == "on") return Translate::kOn;
+  if (word == "always") return Translate::kAlways;
   if (word == "compare") return Translate::kCompare;
-  std::fprintf(stderr, "LOCKSTEP_TRANSLATE='%s' is not 'off', 'on' or 'compare'\n", variable);
+  std::fprintf(stderr, "LOCKSTEP_TRANSLATE='%s' is not 'off', 'on', 'always' or 'compare'\n",
+               variable);
   std::exit(2);
 }
 

@@ -7,6 +7,7 @@
 
 #include "simulator/check/global_rows.h"
 #include "simulator/check/region_lock.h"
+#include "simulator/check/scattered_lanes.h"
 #include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/past_access.h"
 #include "simulator/engine/monitor/proved.h"
@@ -351,17 +352,6 @@ void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* ce
   }
 }
 
-// A present or earlier value of a cell, read without its lock while other host threads may write
-// it. Uses assembly, since for C++ that would be a data race. The value may serve as a hint only.
-check::GlobalCell glimpse(const check::GlobalCell& cell) {
-  static_assert(sizeof cell == sizeof(std::uint64_t));
-  std::uint64_t bits = 0;
-#if defined(__x86_64__)
-  asm("movq %1, %0" : "=r"(bits) : "m"(cell));
-#endif
-  return std::bit_cast<check::GlobalCell>(bits);
-}
-
 // The cells of scattered lanes, and the records they name, lie in different cache lines. Prefetches
 // all of them before the first is used.
 template <class CellsOf>
@@ -373,13 +363,13 @@ void fetch_ahead(const GlobalRaces& races, const Request& r, LaneMask lanes, Cel
     __builtin_prefetch(r.host[i]);
   });
   each(lanes, [&](int i) {
-    if (cells[i] != nullptr) races.records().fetch_ahead(glimpse(*cells[i]));
+    if (cells[i] != nullptr) races.records().fetch_ahead(check::glimpse(*cells[i]));
   });
 }
 
 // Each lane's access to its cells, and its store, under the lock.
-template <class CellsOf, class Where>
-bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
+template <Space kSpace, class CellsOf, class Where>
+bool check_cells(Warp& w, Request& r, LaneMask lanes, CellsOf cells_of, Where where) {
   Block& b = *w.block;
   Worker& k = *b.worker;
   GlobalRaces& races = *k.races;
@@ -387,6 +377,9 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   GlobalRaces::Access access(races, side, k.race_memo);
   if (r.size >= 4 && r.size <= 16 && !few(lanes) && r.issuer < 0)
     lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  if (!few(lanes) && kSpace == Space::kGlobal && r.store == nullptr && r.issuer < 0)
+    lanes &= ~check::record_scattered(races, *k.memory,
+                                      {r.address, 0, r.size, lanes, b.first_record}, access);
   if (!few(lanes)) fetch_ahead(races, r, lanes, cells_of);
   bool good = true;
   each(lanes, [&](int i) {
@@ -405,7 +398,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
           races.access(granule, mask, static_cast<std::uint32_t>(r.lane_of(i)), access, conflict);
     });
     if (found && good)
-      good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
+      good = report_race(w, r, i, kSpace, where(first), opponent(b, w.index, conflict));
     store(w, r, 1u << i);
   });
   return good;
@@ -488,9 +481,8 @@ bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
 
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
   return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) {
-    return check_cells(
-        w, part, some, Space::kShared,
-        [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
+    return check_cells<Space::kShared>(
+        w, part, some, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
         [&](std::uint64_t address) {
           return in_shared_variable(*w.block->launch, address) + " in the block of rank " +
                  std::to_string(owner.cluster_rank) + " of the cluster";
@@ -543,8 +535,8 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
   memory::DeviceMemory& memory = *w.block->worker->memory;
   return check_swaps(
       w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
-        return check_cells(
-            w, part, some, Space::kGlobal,
+        return check_cells<Space::kGlobal>(
+            w, part, some,
             [&](std::uint64_t address) {
               return memory.in_window(address) ? check::cell_of(memory, address) : nullptr;
             },

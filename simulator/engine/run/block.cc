@@ -20,6 +20,8 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.ctaid = place_of_block(launch, position, rank);
   b.index = b.ctaid.x +
             std::uint64_t{config.grid.x} * (b.ctaid.y + std::uint64_t{config.grid.y} * b.ctaid.z);
+  const Dim3 &c = b.ctaid, &n = config.block, &g = config.grid;
+  b.uniform = {launch.parameters.data(), {c.x, c.y, c.z}, {n.x, n.y, n.z}, {g.x, g.y, g.z}};
   b.last_errors.clear();
   b.serial = launch.first_block +
              static_cast<std::uint32_t>(launch.clustered ? position * config.cluster.count() + rank
@@ -56,6 +58,9 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
       b.cluster_arrivals = b.block_arrivals = {};
       b.cluster_released.clear();
     }
+    b.first_record = launch.races == nullptr
+                         ? 0
+                         : launch.races->records().least_to_come(b.worker->race_memo.records);
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, check::GlobalCell());
   }
   for (Watched<Barrier>& barrier : b.barriers) barrier.reset();
@@ -84,6 +89,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     w.index = i;
     w.block = &b;
     w.control = &b.controls[i];
+    w.uniform = &b.uniform;
     w.control->should_yield = false;
     start_warp(w);
   }

@@ -62,6 +62,12 @@ bool answer_window(Warp& w, const Window& window, WindowPlace& place) {
     const std::uint32_t there = address[std::countr_zero(w.active)];
     for (int i = 0; i < kWarpSize; ++i) address[i] = w.active >> i & 1 ? address[i] : there;
   }
+  if (window.alignment > 4) {
+    std::uint32_t bits = 0;
+    for (const std::uint32_t with_offset : address)
+      bits |= with_offset - static_cast<std::uint32_t>(window.first);
+    if ((bits & (window.alignment - 1)) != 0) return false;
+  }
   const Words all = words_of(at);
   const auto more = static_cast<std::uint32_t>(window.last - window.first) + 4;
   const std::uint32_t span = all.high - all.low + more;
@@ -77,7 +83,7 @@ bool answer_window(Warp& w, const Window& window, WindowPlace& place) {
     const std::uint32_t one = address[8 * i], other = address[8 * i + 7],
                         low = one < other ? one : other;
     const __m256i distance = _mm256_sub_epi32(at[i], _mm256_set1_epi32(static_cast<int>(low)));
-    const bool near = _mm256_testz_si256(distance, _mm256_set1_epi32(~28)) != 0;
+    const bool near = !window.wide && _mm256_testz_si256(distance, _mm256_set1_epi32(~28)) != 0;
     place.scattered[i] = near ? 0 : 1;
     const std::uint32_t from = near ? low : all.low;
     place.from[i] = bytes + from;
@@ -90,44 +96,16 @@ bool answer_window(Warp& w, const Window& window, WindowPlace& place) {
 }
 
 // As the handler of a load from a constant address does it.
-bool load_value(Warp& w, const Op& op, std::uint64_t& value) {
+bool answer_variable(Warp& w, const Window& window, const std::byte*& place) {
   Worker& k = *w.block->worker;
   if (k.counting) return false;
-  const CachedRange& c = cached(k, op);
-  const std::uint64_t at =
-      source<std::uint64_t>(w, op.src[0])[0] + static_cast<std::uint64_t>(op.immediate);
-  if (!holds(c, at, op.width) || (at & (op.width - 1u)) != 0 || c.raced) return false;
-  if (c.shadowed && !all_written(k.memory->written_shadow(at & ~7ull), at & 7, op.width))
-    return false;
-  const auto* const from =
-      reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
-  op.width == 4 ? load_element<4>(&value, from) : load_element<8>(&value, from);
-  return true;
-}
-
-std::uint32_t size_or_number(const Warp& w, SpecialRegister special) {
-  const Block& b = *w.block;
-  const Dim3 &block = b.launch->config->block, &grid = b.launch->config->grid;
-  switch (special) {
-    case SpecialRegister::kNtidX: return block.x;
-    case SpecialRegister::kNtidY: return block.y;
-    case SpecialRegister::kNtidZ: return block.z;
-    case SpecialRegister::kCtaidX: return b.ctaid.x;
-    case SpecialRegister::kCtaidY: return b.ctaid.y;
-    case SpecialRegister::kCtaidZ: return b.ctaid.z;
-    case SpecialRegister::kNctaidX: return grid.x;
-    case SpecialRegister::kNctaidY: return grid.y;
-    default: return grid.z;  // kNctaidZ
-  }
-}
-
-bool answer_value(Warp& w, const Op& op, std::uint64_t& value) {
-  if (op.action == Action::kSpecialRegister) {
-    value = size_or_number(w, op.as<program::SpecialRegisterFields>().which());
-    return true;
-  }
-  if (op.action == Action::kLoad) return load_value(w, op, value);
-  std::memcpy(&value, w.block->launch->parameters.data() + op.immediate, op.width);
+  const CachedRange& c = cached(k, *window.op);
+  const std::uint64_t base = source<std::uint64_t>(w, window.address)[0],
+                      at = base + static_cast<std::uint64_t>(std::int64_t{window.first});
+  const auto span = static_cast<std::uint32_t>(window.last - window.first) + 4;
+  if (!holds(c, at, span) || (base & (window.alignment - 1)) != 0 || c.raced) return false;
+  if (c.shadowed && !all_written(k.memory->written_shadow(at & ~7ull), at & 7, span)) return false;
+  place = reinterpret_cast<const std::byte*>(base + static_cast<std::uint64_t>(c.delta));
   return true;
 }
 
@@ -160,7 +138,7 @@ bool has_silent_shared_memory(const Launch& launch) {
 }
 
 translate::Answers lean_answers(bool shared) {
-  return {shared ? &answer_window : nullptr, &answer_value, &answer_threads};
+  return {shared ? &answer_window : nullptr, &answer_variable, &answer_threads};
 }
 
 const char* execute_lean(Warp& w, const Op& op) {
@@ -175,23 +153,28 @@ const char* execute_lean(Warp& w, const Op& op) {
     const std::uint64_t at =
         shared ? static_cast<std::uint32_t>(source<std::uint32_t>(w, op.src[0])[i] + op.immediate)
                : source<std::uint64_t>(w, op.src[0])[i] + static_cast<std::uint64_t>(op.immediate);
-    if (at % op.width != 0) return "misaligned";
+    const std::uint32_t size = std::uint32_t{op.width} * op.elements;
+    if (at % size != 0) return "misaligned";
     const std::byte* from = nullptr;
     bool written = true;
     if (shared) {
-      if (shared_range(*b.launch, at, at + op.width) == nullptr) return "out of bounds";
+      if (shared_range(*b.launch, at, at + size) == nullptr) return "out of bounds";
       from = b.shared.bytes.get() + at;
       written =
-          all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), at, op.width);
+          all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), at, size);
     } else {
       const memory::Allocation* const a = b.launch->memory->find(at);
-      if (a == nullptr || !a->usable() || at < a->begin || a->end - at < op.width)
+      if (a == nullptr || !a->usable() || at < a->begin || a->end - at < size)
         return "out of bounds";
       from = b.launch->memory->host(*a, at);
-      written = !a->has_shadow || b.launch->memory->is_written(at, op.width);
+      written = !a->has_shadow || b.launch->memory->is_written(at, size);
     }
     if (b.launch->check_initialisation && !written) return "of bytes that nobody has written";
-    std::memcpy(destination<std::byte>(w, op.dst) + i * op.width, from, op.width);
+    for (int e = 0; e < op.elements; ++e) {
+      const Slot slot = translate::element_slot(*b.program, op, e);
+      if (slot != kNoSlot)
+        std::memcpy(destination<std::byte>(w, slot) + i * op.width, from + e * op.width, op.width);
+    }
   }
   return nullptr;
 }

@@ -79,34 +79,41 @@ void note_time_slice(Warp& w) {
   WarpControl::TimeSlices& t = w.control->time_slices;
   const std::uint64_t changes = w.block->worker->changes.value(),
                       epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
-  if (t.changes != changes || t.epoch != epoch) {
-    const std::uint64_t state = state_of(w);
-    const bool idles = t.changes == changes && t.state == state;
+  if (t.changes != changes) {
     t = {};
     t.changes = changes;
     t.epoch = epoch;
+    return;
+  }
+  if (t.epoch != epoch) {
+    const std::uint64_t state = state_of(w);
+    const bool idles = t.compares && t.state == state;
+    t = {};
+    t.changes = changes;
+    t.epoch = epoch;
+    t.compares = true;
     t.state = state;
     t.idles = idles;
     return;
   }
   if (t.repeats) return;
-  // A state is kept after 2 turns, 4, 8 ... and compared with those of the turns that follow, 2 of
-  // them or an eighth of as many as there were: that costs next to nothing in a loop that computes
-  // for long without a store, and finds cycles of any length in time.
+  // A state is kept after the first turn, the second, the fourth and so on, and compared with those
+  // of the turns that follow, 2 of them or an eighth of as many as there were: that costs next to
+  // nothing in a loop that computes for long without a store, and finds cycles of any length in
+  // time.
   constexpr std::uint64_t kWindow = 2;
   const std::uint64_t turn = ++t.count, kept = std::bit_floor(turn);
-  if (turn < kWindow || turn - kept > std::max(kWindow, kept / 8)) return;
+  if (turn - kept > std::max(kWindow, kept / 8)) return;
   const std::uint64_t state = state_of(w);
-  if (turn == kept) {
-    t.state = state;
-    t.ran = 0;
-    return;
-  }
   // Lanes that could have run and have not had their turn yet may still change everything.
   LaneMask runnable = 0;
   for (const WarpSplit& f : w.control->splits)
     runnable |= f.state == WarpSplit::State::kRunnable ? f.mask : 0;
-  t.repeats = state == t.state && (runnable & ~t.ran) == 0;
+  t.repeats = t.compares && state == t.state && (runnable & ~t.ran) == 0;
+  if (t.repeats || turn != kept) return;
+  t.compares = true;
+  t.state = state;
+  t.ran = 0;
 }
 
 bool makes_no_progress(Block& b) {

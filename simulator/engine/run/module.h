@@ -34,6 +34,7 @@ class LoadedKernel final : public Kernel {
     --under_way_;
   }
   bool is_under_way() const { return under_way_ != 0; }
+  std::uint64_t executed() const { return executed_; }
   // The certificate of a launch with this key, cached or else returned by `prove`. The latest are
   // kept.
   template <class Prove>

@@ -19,6 +19,7 @@
 #include "simulator/engine/ops/tensor/tensor.h"
 #include "simulator/engine/run/deadlock.h"
 #include "simulator/engine/run/livelock.h"
+#include "simulator/engine/run/translated.h"
 #include "simulator/engine/state/block.h"
 #include "simulator/engine/state/cluster.h"
 #include "simulator/engine/state/launch_state.h"
@@ -72,30 +73,24 @@ bool select(Warp& w) {
     c.short_slice = false;
     return true;
   }
-  int best = -1, runnable = 0;
-  bool all_yielded = true;
-  for (const WarpSplit& f : list) {
+  int best = -1, runnable = 0, yielded = 0;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+    const WarpSplit& f = list[i];
     if (f.state != WarpSplit::State::kRunnable) continue;
     ++runnable;
-    all_yielded &= f.yielded;
+    yielded += f.yielded;
+    // Those that have not yielded come first, then the deepest, then the lowest.
+    const std::uint64_t rank = std::uint64_t{f.yielded} << 63 |
+                               std::uint64_t{0x7fffffff - c.frames[f.frame].depth} << 32 | f.pc;
+    if (best >= 0 && rank >= least) continue;
+    best = i;
+    least = rank;
   }
   if (runnable == 0) return false;
-  bool turn = false;  // some split goes ahead of others
-  if (runnable > 1) {
-    for (WarpSplit& f : list) {
-      if (f.state != WarpSplit::State::kRunnable) continue;
-      if (all_yielded) f.yielded = false;
-      turn |= f.yielded;
-    }
-  }
-  const auto before = [&](const WarpSplit& a, const WarpSplit& b) {
-    if (a.yielded != b.yielded) return b.yielded;
-    const std::uint32_t da = c.frames[a.frame].depth, db = c.frames[b.frame].depth;
-    return da != db ? da > db : a.pc < b.pc;
-  };
-  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-    if (list[i].state == WarpSplit::State::kRunnable && (best < 0 || before(list[i], list[best])))
-      best = i;
+  bool turn = yielded != 0 && yielded != runnable;  // some split goes ahead of others
+  if (yielded == runnable && runnable > 1) {
+    for (WarpSplit& f : list) f.yielded = f.yielded && f.state != WarpSplit::State::kRunnable;
   }
   const std::uint64_t seed = w.block->launch->config->schedule_seed;
   if (seed != 0 && runnable > 1) {
@@ -115,19 +110,23 @@ bool select(Warp& w) {
   resume(w, chosen);
   list[best] = list.back();
   list.pop_back();
+  LaneMask active = chosen.mask;
+  std::uint32_t limit = kNoLimit;
   for (std::size_t i = 0; i < list.size();) {
     WarpSplit& f = list[i];
     if (f.state == WarpSplit::State::kRunnable && f.frame == chosen.frame) {
       if (f.pc == chosen.pc) {
-        w.active |= f.mask;
+        active |= f.mask;
         f = list.back();
         list.pop_back();
         continue;
       }
-      if (f.pc > chosen.pc) w.limit = std::min(w.limit, f.pc);
+      if (f.pc > chosen.pc) limit = std::min(limit, f.pc);
     }
     ++i;
   }
+  w.active = active;
+  w.limit = limit;
   c.short_slice = turn;
   // Only an expired time slice is renewed. Otherwise lanes that part and merge in every iteration
   // of a spin loop would spin forever.
@@ -177,6 +176,14 @@ Doing doing_of(const Op& op) {
     case Action::kWarpgroupWait:
     case Action::kTensorWait:
     case Action::kTensorFence: return Doing::kSynchronisation;
+    case Action::kMultiply:
+    case Action::kMoveMatrix:
+    case Action::kWarpgroupMultiply:
+    case Action::kTensorMultiply: return Doing::kArithmetic;
+    case Action::kTensorLoad:
+    case Action::kTensorStore:
+    case Action::kTensorFill:
+    case Action::kTensorShift: return Doing::kMemory;
     default: break;
   }
   return op.kind == OpKind::kCompute  ? Doing::kArithmetic
@@ -189,14 +196,14 @@ Doing doing_of(const Op& op) {
 // kTranslated: a whole warp runs machine code where available.
 enum class Manner { kCareful, kMarks, kCarefulWithMarks, kPlain, kTranslated };
 template <Manner kManner>
-Event execute(Warp& w, const Op* ops, int turn) {
+Event execute(Warp& w, const Op* ops, int turn,
+              [[maybe_unused]] const translate::Translation* code = nullptr) {
   constexpr bool kCareful = kManner == Manner::kCareful || kManner == Manner::kCarefulWithMarks;
   constexpr bool kMarks = kManner == Manner::kMarks || kManner == Manner::kCarefulWithMarks;
   std::uint32_t pc = w.pc, limit = w.limit;
   LaneMask mask = w.active;
   std::uint64_t n = 0;
   Event why;
-  [[maybe_unused]] const translate::Translation* const code = w.block->launch->translation;
   for (;;) {
     if constexpr (kManner == Manner::kTranslated) {
       // If all lanes are active, no other split waits.
@@ -361,7 +368,8 @@ Progress run_warp(Warp& w) {
                      w.block->worker->coverage != nullptr ||
                      w.block->launch->config->time_profile != nullptr ||
                      w.block->launch->config->proof == LaunchConfig::Proof::kCompare;
-  const bool translated = w.block->launch->translation != nullptr;
+  const translate::Translation* const code =
+      w.block->launch->translation.load(std::memory_order_acquire);
   bool waited = false;  // a split used up its time slice: others run first
   for (;;) {
     if (w.active == 0) {
@@ -382,11 +390,11 @@ Progress run_warp(Warp& w) {
     // without a change.
     c.time_slices.ran |= w.active;
     const bool careful = c.tracking || c.short_slice;
-    const Event why = marks        ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
-                                              : execute<Manner::kMarks>(w, ops, 0))
-                      : careful    ? execute<Manner::kCareful>(w, ops, kTurn)
-                      : translated ? execute<Manner::kTranslated>(w, ops, 0)
-                                   : execute<Manner::kPlain>(w, ops, 0);
+    const Event why = marks     ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
+                                           : execute<Manner::kMarks>(w, ops, 0))
+                      : careful ? execute<Manner::kCareful>(w, ops, kTurn)
+                      : code != nullptr ? execute<Manner::kTranslated>(w, ops, 0, code)
+                                        : execute<Manner::kPlain>(w, ops, 0);
     switch (why) {
       case Event::kNone:
       case Event::kReschedule:
@@ -465,6 +473,7 @@ Progress run_block(Block& b) {
       return Progress::kDeferred;
     }
     if (yielded) {
+      translate_if_due(*b.launch, *b.worker);
       // A spinning warp may wait for this work, too.
       finish_tensor_operations(b);
       if (b.aborted) return Progress::kDone;

@@ -15,8 +15,12 @@
 namespace lockstep::engine {
 namespace {
 
-constexpr translate::WarpLayout kWarpLayout = {offsetof(Warp, pc), offsetof(Warp, event),
-                                               offsetof(Warp, time_slice)};
+constexpr translate::WarpLayout kWarpLayout = {
+    offsetof(Warp, pc),
+    offsetof(Warp, event),
+    offsetof(Warp, time_slice),
+    {offsetof(Warp, uniform), offsetof(UniformValues, parameters), offsetof(UniformValues, ctaid),
+     offsetof(UniformValues, ntid), offsetof(UniformValues, nctaid)}};
 
 // A warp's register file as it was before a run of operations.
 struct Before {
@@ -153,18 +157,65 @@ const translate::Translation& Translations::of(const Function& kernel, bool comp
   return *made;
 }
 
+translate::Worth Translations::worth_of(const Function& kernel) {
+  const std::lock_guard lock(mutex_);
+  const auto [at, is_new] = worths_.try_emplace(&kernel);
+  if (is_new) at->second = translate::worth_of(program_, kernel);
+  return at->second;
+}
+
 void Translations::forget() {
   const std::lock_guard lock(mutex_);
+  worths_.clear();
   for (auto& both : made_) {
     for (auto& made : both) made.reset();
   }
 }
 
+namespace {
+
+// Instructions of warps for each operation of a kernel before it is translated. They take about
+// twenty times as long as the translation, and one that is translated saves a quarter to a half.
+constexpr std::uint64_t kPrice = 4000;
+
+const translate::Translation& translation_of(const Launch& l, const LoadedKernel& loaded) {
+  return loaded.translations().of(loaded.function(),
+                                  l.config->translate == LaunchConfig::Translate::kCompare,
+                                  has_silent_shared_memory(l));
+}
+
+std::uint64_t left_of(std::uint64_t price, const LoadedKernel& loaded) {
+  const std::uint64_t executed = loaded.executed();
+  return price > executed ? price - executed : 0;
+}
+
+}  // namespace
+
 void translate_kernel(Launch& l, const LoadedKernel& loaded) {
   using Translate = LaunchConfig::Translate;
   if (l.config->translate == Translate::kOff) return;
-  l.translation = &loaded.translations().of(
-      loaded.function(), l.config->translate == Translate::kCompare, has_silent_shared_memory(l));
+  if (l.config->translate != Translate::kOn) {
+    l.translation = &translation_of(l, loaded);
+    return;
+  }
+  // Most kernels never execute what their own operations cost: nothing else is asked of them.
+  const Function& kernel = loaded.function();
+  l.translate_after = left_of(kPrice * (kernel.end - kernel.entry), loaded);
+  l.translate = [&l, &loaded](std::uint64_t instructions) {
+    const translate::Worth worth = loaded.translations().worth_of(loaded.function());
+    if (!worth.gains()) return;
+    if (const std::uint64_t after = left_of(kPrice * worth.operations, loaded);
+        after > instructions) {
+      l.translate_after = after;
+      return;
+    }
+    l.translation.store(&translation_of(l, loaded), std::memory_order_release);
+  };
+}
+
+void translate_now(Launch& l, std::uint64_t instructions) {
+  // One thread does it while the others interpret.
+  if (l.translate_after.exchange(~0ull) != ~0ull) l.translate(instructions);
 }
 
 }  // namespace lockstep::engine

@@ -14,6 +14,7 @@
 #include "simulator/engine/run/cluster_turns.h"
 #include "simulator/engine/run/livelock.h"
 #include "simulator/engine/run/scheduler.h"
+#include "simulator/engine/run/translated.h"
 #include "simulator/engine/state/cluster.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/placement.h"
@@ -91,6 +92,7 @@ void end(std::unique_ptr<Cluster> cluster) {
 }
 
 void forget_cells(Block& block) {
+  block.first_record = 0;
   std::fill(block.cells.begin(), block.cells.end(), check::GlobalCell());
 }
 void forget_cells(Cluster& cluster) {
@@ -181,6 +183,7 @@ void LoopOf<Unit>::run_round(bool began) {
           : 0;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     std::unique_ptr<Unit>& unit = active_[first == 0 ? i : i == 0 ? first : i - 1];
+    translate_if_due(launch_, worker_);
     const Progress progress = engine::run(*unit);
     // A spinning unit may wait for a block that a finding has ended.
     if (progress == Progress::kYielded && launch_.stop.load() != ~0ull) ++stragglers_;

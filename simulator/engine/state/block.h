@@ -55,6 +55,7 @@ struct Block {
   std::map<std::uint32_t, std::uint32_t> last_errors;  // by thread: cudaGetLastError in a kernel
   std::uint32_t serial = 0;  // in the schedule; consecutive for the blocks of a cluster
   Dim3 ctaid;
+  UniformValues uniform;
   Cluster* cluster = nullptr;  // state/cluster.h; nullptr if Launch::clustered is false
   std::uint32_t cluster_rank = 0;
   std::vector<Warp> warps;
@@ -77,6 +78,7 @@ struct Block {
     bool computed = true;
   };
   std::unordered_map<std::uintptr_t, UnwrittenFrom> unwritten_from;
+  std::uint32_t first_record = 0;  // records of global memory below this number are of other blocks
   std::vector<check::GlobalCell> cells;  // of shared memory, if Launch::shared_cells
   // What the arrivals at the open phase of the cluster's barrier release: to other blocks, and to
   // their own block only.

@@ -92,36 +92,19 @@ inline void matrix_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
   }
 }
 
+// Where the first of `lanes` goes, but for the offset, which is the same each time.
+inline std::uint64_t first_address(const Warp& w, const Op& op, LaneMask lanes) {
+  const int lane = std::countr_zero(lanes);
+  return op.as<MemoryFields>().has(kNarrowAddress) ? source<std::uint32_t>(w, op.src[0])[lane]
+                                                   : source<std::uint64_t>(w, op.src[0])[lane];
+}
+
 // Whether what goes through these lanes one by one costs less than what goes through all of a warp
 // at once.
 inline bool few(LaneMask lanes) { return std::popcount(lanes) <= 4; }
 
-// The lowest and the highest address of some lanes, and all of them or-ed together.
-struct Extent {
-  std::uint64_t low = ~0ull, high = 0, bits = 0;
-};
-inline Extent extent(const std::uint64_t* a, LaneMask lanes) {
-  std::uint64_t low = ~0ull, high = 0, bits = 0;
-  if (few(lanes)) {
-    for (; lanes != 0; lanes &= lanes - 1) {
-      const std::uint64_t here = a[std::countr_zero(lanes)];
-      low = here < low ? here : low;
-      high = here > high ? here : high;
-      bits |= here;
-    }
-    return {low, high, bits};
-  }
-  for (int i = 0; i < kWarpSize; ++i) {
-    const std::uint64_t on = lanes >> i & 1 ? ~0ull : 0;
-    const std::uint64_t up = a[i] | ~on, down = a[i] & on;
-    low = up < low ? up : low;
-    high = down > high ? down : high;
-    bits |= down;
-  }
-  return {low, high, bits};
-}
-
-// The same of 32-bit addresses, 32-byte aligned, of all lanes.
+// The lowest and the highest of 32-bit addresses, 32-byte aligned, of all lanes, and all of them
+// or-ed together.
 struct ShortExtent {
   std::uint32_t low, high, bits;
 };
@@ -153,6 +136,42 @@ inline ShortExtent extent(const std::uint32_t* a) {
                  _mm_cvtsi128_si64(_mm_or_si128(ored, _mm_unpackhi_epi64(ored, ored))));
   return {static_cast<std::uint32_t>(two), ~static_cast<std::uint32_t>(two >> 32),
           static_cast<std::uint32_t>(ends | ends >> 32)};
+}
+
+// The lowest and the highest address of some lanes, and the low six bits of all of them or-ed
+// together.
+struct Extent {
+  std::uint64_t low = ~0ull, high = 0, bits = 0;
+};
+inline Extent extent(const std::uint64_t* a, LaneMask lanes) {
+  std::uint64_t low = ~0ull, high = 0, bits = 0;
+  if (few(lanes)) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const std::uint64_t here = a[std::countr_zero(lanes)];
+      low = here < low ? here : low;
+      high = here > high ? here : high;
+      bits |= here;
+    }
+    return {low, high, bits & 63};
+  }
+  // Most often they are near to one another.
+  const int first = std::countr_zero(lanes);
+  const std::uint64_t base = (a[first] - (1u << 31)) & ~std::uint64_t{63};
+  alignas(32) std::uint32_t at[kWarpSize];
+  if ((distances(a, base, at) & lanes) == 0) {
+    const std::uint32_t somewhere = at[first];
+    for (int i = 0; i < kWarpSize; ++i) at[i] = lanes >> i & 1 ? at[i] : somewhere;
+    const ShortExtent e = extent(at);
+    return {base + e.low, base + e.high, e.bits & 63};
+  }
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::uint64_t on = lanes >> i & 1 ? ~0ull : 0;
+    const std::uint64_t up = a[i] | ~on, down = a[i] & on;
+    low = up < low ? up : low;
+    high = down > high ? down : high;
+    bits |= down;
+  }
+  return {low, high, bits & 63};
 }
 
 }  // namespace lockstep::engine

@@ -54,6 +54,8 @@ inline LaneRuns lane_runs(const std::uint32_t* at, LaneMask lanes, std::uint32_t
   next &= pairs;
   same &= pairs;
   LaneRuns runs;
+  // Each pair continues one run at most.
+  if (std::popcount(lanes) - std::popcount(next | same) > LaneRuns::kMax) return runs;
   // A run ends where neither pattern continues. A lane that fits two runs belongs to the earlier
   // one.
   while (lanes != 0) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -124,7 +125,13 @@ struct Launch {
   DependentGrids dependent_grids;
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
-  const translate::Translation* translation = nullptr;  // nullptr: everything is interpreted
+  // Machine code of the kernel; nullptr: everything is interpreted. Set once; warps that run already
+  // continue in it.
+  std::atomic<const translate::Translation*> translation{nullptr};
+  // A host thread calls `translate` when it has executed so many warp instructions in this launch,
+  // with their number. `translate` may set `translation` (run/translated.h).
+  std::atomic<std::uint64_t> translate_after{~0ull};
+  std::function<void(std::uint64_t instructions)> translate;
   static constexpr std::int64_t kFirstNotice =
       60;  // seconds until LaunchConfig::notice is first called; then the interval doubles
 };

@@ -58,6 +58,22 @@ void let_others_come(Warp& w, std::uint32_t chances) {
   if (b.should_yield || c.should_yield) w.event = Event::kReschedule;
 }
 
+void note_poll(Warp& w, std::uint32_t pc, std::uint64_t address) {
+  // A loop may look at several places, and come by others first: the one that is compared with
+  // changes after so many.
+  constexpr std::uint32_t kMostOthers = 8;
+  WarpControl::Poll& p = w.control->poll;
+  const std::uint64_t changes = w.block->worker->changes.value();
+  if (p.changes == changes) {
+    if (p.pc == pc && p.address == address) {
+      w.time_slice = std::min(w.time_slice, 1);
+      return;
+    }
+    if (p.pc != ~0u && ++p.others < kMostOthers) return;
+  }
+  p = {pc, 0, address, changes};
+}
+
 void park(Warp& w, LaneMask lanes, WarpSplit::State state) {
   w.active &= ~lanes;
   w.control->splits.push_back({w.pc - 1, lanes, w.control->frame, state, false});

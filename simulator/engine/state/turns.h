@@ -35,6 +35,10 @@ inline void strong_access(Warp& w, bool only_reads = false) {
   if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0))
     let_others_come(w, only_reads ? 32 : 8);
 }
+// The operation at `pc` has looked at `address` by a strong access, which has changed nothing.
+// Where it did so before, and nothing has changed in between, the warp waits for somebody: its turn
+// ends at the next backward branch.
+void note_poll(Warp& w, std::uint32_t pc, std::uint64_t address);
 // Splits the running split: `lanes` go to `pc`, the others stay.
 void split(Warp& w, std::uint32_t pc, LaneMask lanes);
 // Parks `lanes` of the running split at the operation before w.pc.

@@ -28,6 +28,12 @@ enum class Event : std::uint8_t {
   kTurnOver,   // the short turn of a split that is not the lowest has ended
 };
 
+// What is the same for all threads of a block, as machine code reads it (simulator/translate).
+struct UniformValues {
+  const std::byte* parameters = nullptr;  // of the kernel
+  std::uint32_t ctaid[3], ntid[3], nctaid[3];
+};
+
 struct Warp {
   std::byte* file[2];       // [0] registers, [1] the kernel's constants (read only)
   LaneMask carry = 0;       // condition code CC.CF, one bit for each lane
@@ -38,6 +44,7 @@ struct Warp {
   std::uint32_t index = 0;  // within the block
   Block* block = nullptr;
   WarpControl* control = nullptr;
+  const UniformValues* uniform = nullptr;
 
   // The running split.
   std::uint32_t pc = 0;  // while a handler runs: the instruction after its own

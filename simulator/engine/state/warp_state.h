@@ -160,11 +160,19 @@ struct WarpControl {
   // (let_others_come).
   std::uint64_t strong_accesses = 0, changes_then = 0;
   std::uint32_t polls = 0;
+  // The place that the warp reads strongly, if nothing has changed since (state/turns.h).
+  struct Poll {
+    std::uint32_t pc = ~0u;
+    std::uint32_t others = 0;  // reads of other places since
+    std::uint64_t address = 0, changes = 0;
+  };
+  Poll poll;
   // The state at the ends of turns while nothing has changed (livelock.h).
   struct TimeSlices {
     std::uint64_t changes = 0,
                   epoch = 0;  // the worker's changes, and the epoch of Launch::quiescence, so far
     std::uint64_t count = 0;  // turns since the last change
+    bool compares = false;    // with the state below
     std::uint64_t state = 0;  // a digest of registers and places after one of these turns
     LaneMask ran = 0;         // lanes that have run since
     bool repeats = false;     // the digest has occurred again

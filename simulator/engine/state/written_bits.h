@@ -100,6 +100,15 @@ template <class At>
 inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span,
                                 std::uint32_t size, LaneMask lanes, std::uint32_t* missing, At at) {
   if (span <= 4096 && all_written(shadow, low, static_cast<std::uint32_t>(span))) return 0;
+  if (size <= 8) {
+    // Aligned accesses: a byte of the shadow has all bits of one.
+    unsigned none = 0;
+    each(lanes, [&](int i) {
+      const std::uint64_t bit = at(i);
+      none |= static_cast<unsigned>(~shadow_byte(shadow + (bit >> 3))) >> (bit & 7);
+    });
+    if ((none & ((1u << size) - 1)) == 0) return 0;
+  }
   LaneMask unwritten = 0;
   each(lanes, [&](int i) {
     if (all_written(shadow, at(i), size)) return;

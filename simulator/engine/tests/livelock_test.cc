@@ -198,7 +198,7 @@ TEST_F(Standing, OnSeveralHostThreadsTheFirstBlockSpeaks) {
   gpu.config.host_threads = 3;
   for (int i = 0; i < 5; ++i) {
     const Outcome o =
-        run("setp.ne.u32 p2, r2, 1;\n@!p2 bra E;\n" + std::string(kWait) + "E:\n", 6, 1024);
+        run("setp.ne.u32 p2, r2, 1;\n@!p2 bra E;\n" + std::string(kWait) + "E:\n", 6, 256);
     expect_deadlock(o, "changes any memory");
     EXPECT_EQ(o.findings[0].access.block.x, 0u) << text(o);
   }
@@ -206,7 +206,7 @@ TEST_F(Standing, OnSeveralHostThreadsTheFirstBlockSpeaks) {
   expect_end(
       run("setp.ne.u32 p2, r2, 5;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" +
               std::string(kWait),
-          6, 1024));
+          6, 256));
 }
 
 // Each block waits for its flag and sets the next one's. What a host thread has changed counts,

@@ -1,11 +1,11 @@
-// liblockstep_audit.so: the dynamic linker calls it (LD_AUDIT, rtld-audit(7)) for every object of a
-// process before any of the object's code runs, including objects that the program opens later. In
-// objects with a CUDA runtime linked in, the entry points are redirected to the simulated runtime
-// (redirect.h). A request for a shared runtime or driver, by any path, gets the simulated one:
-// Python packages open their own copies by absolute paths.
+// liblockstep_audit.so. The dynamic linker calls it (LD_AUDIT, rtld-audit(7)) for every object of a
+// process before the object's code runs, also for objects that the program opens later. If an
+// object has a CUDA runtime linked into it, the library redirects that runtime's entry points to
+// the simulated runtime (redirect.h). A request for a shared runtime or driver gets the simulated
+// one, whatever the path: Python packages open their own copies by absolute paths.
 //
-// The library is in a linker namespace of its own, separate from the program's libraries, and uses
-// only the C library.
+// The library lives in its own linker namespace, apart from the program's libraries, and uses only
+// the C library.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -28,10 +28,10 @@ namespace {
 
 using runtime::StaticRuntime;
 
-constexpr int kRefused = 126;  // as `lockstep exec` itself
+constexpr int kRefused = 126;  // like `lockstep exec` itself
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
-// A readable mapping of a file, for the lifetime of the object.
+// The contents of a file, readable while this object exists.
 class File {
  public:
   explicit File(const char* path) {
@@ -57,7 +57,7 @@ class File {
   std::size_t size_ = 0;
 };
 
-// A loaded object that was not examined yet: the simulated runtime may be loaded after it.
+// A loaded object that is not inspected yet: the simulated runtime may be loaded after it.
 struct Object {
   const char* name;
   std::uint64_t bias;
@@ -76,7 +76,7 @@ std::uint64_t simulated_bias = 0;
   _exit(kRefused);
 }
 
-// The system's own libraries contain no CUDA runtime.
+// System libraries contain no CUDA runtime.
 bool is_system_library(std::string_view path) {
   return path.starts_with("/lib/") || path.starts_with("/lib64/") ||
          path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
@@ -86,13 +86,13 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.find_last_of('/') + 1);  // the whole, if there is no '/'
 }
 
-// Whether a requested `name` means the library: "libcublas.so" means "libcublas.so.13".
+// Whether a request for `name` means `library`: "libcublas.so" means "libcublas.so.13".
 bool names(std::string_view name, std::string_view library) {
   return name == library ||
          (name.ends_with(".so") && library.starts_with(name) && library[name.size()] == '.');
 }
 
-// The file to open for a requested `name`: `name` itself, or the path of a replacement.
+// The path to open for a requested `name`: `name` itself, or the path of its stand-in.
 const char* find_instead(const char* name) {
   static char paths[std::size(kStandIns)][4096];
   static const char here = 0;
@@ -134,8 +134,8 @@ void look_at(const Object& object) {
     case StaticRuntime::Kind::kOlder: {
       const char* const why = runtime::explain(found.kind);
       if (is_program) refuse(name, why);
-      // The program's linked libraries were examined before it started. For NVIDIA's libraries only
-      // failing calls are reported: many programs load them without calling them.
+      // Libraries linked with the program were inspected before the start. NVIDIA's libraries are
+      // reported only when a call fails: many programs load them without calling them.
       if (program_has_begun && !is_vendor_library(base_name(path)))
         std::fprintf(stderr, "lockstep: %s: %s. What it does on a GPU is not simulated.\n", name,
                      why);
@@ -164,7 +164,7 @@ void came(const link_map& map) {
   waiting[waiting_count++] = {map.l_name, map.l_addr};
 }
 
-// All objects of a load are present, and none has started.
+// Called when all objects of a load are mapped and none has started.
 void all_came() {
   const std::size_t count = waiting_count;
   waiting_count = 0;

@@ -21,12 +21,12 @@ void write_jump(std::uint64_t at, std::uint64_t target) {
   std::memcpy(code + sizeof kJumpThroughNext, &target, sizeof target);
 }
 
-// Functions that call refuse(name) each with a name of its own.
+// Generated functions that each call refuse(name) with their own name.
 class Refusals {
  public:
   explicit Refusals(std::uint64_t refuse) : refuse_(refuse) {}
 
-  // The address of one more; 0 when there is no room.
+  // The address of a new function; 0 if there is no room.
   std::uint64_t add(const char* name) {
     if (code_ == nullptr) {
       void* const page =
@@ -60,7 +60,7 @@ class Refusals {
   std::size_t used_ = 0;
 };
 
-// The simulated functions, in the order of the entry points; 0 where there is none.
+// The simulated functions, in the order of the entry points; 0 for a missing one.
 struct Targets {
   const StaticRuntime* own;
   std::uint64_t bias;
@@ -85,7 +85,8 @@ Redirected redirect(const StaticRuntime& own, std::uint64_t bias,
     runtime::for_each_export(simulated.file, prefix, find_target, &targets);
   const std::uint64_t refuse = runtime::find_export(simulated.file, "lockstepUnsupportedCall");
 
-  // The runtime lies in one piece: what has such a name outside of it is the program's own.
+  // The runtime lies in one contiguous range. A function with such a name outside of the range is
+  // the program's own.
   std::uint64_t first = ~std::uint64_t{0}, last = 0;
   for (std::size_t i = 0; i < own.count; ++i) {
     if (targets.to[i] == 0) continue;
@@ -106,7 +107,7 @@ Redirected redirect(const StaticRuntime& own, std::uint64_t bias,
     const EntryPoint& e = own.entries[i];
     if (e.value < first || e.value > last) continue;
     std::uint64_t target = targets.to[i];
-    if (target == 0 && e.name[0] == '_') continue;  // nothing that is documented
+    if (target == 0 && e.name[0] == '_') continue;  // not a documented function
     (target != 0 ? result.led : result.refused) += 1;
     if (target == 0) target = refusals.add(e.name);
     if (target == 0 || e.room < kJump) {

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder for what compilers keep between runs, apart from what they keep for a GPU.
+// A folder for the compilers' caches, separate from their caches for a GPU.
 std::string cache_folder(const std::function<const char*(const char*)>& lookup) {
   const auto value = [&](const char* name) -> std::string {
     const char* const v = lookup(name);
@@ -41,7 +41,8 @@ void set_up_clients(const ClientFiles& files, int compute_capability,
   };
   const std::string cache = cache_folder(lookup);
 
-  // Triton, and the code that torch.compile makes with it. Each assembles for a generation.
+  // Triton and the code that torch.compile generates with it. Each hardware generation has its own
+  // assembler variable.
   if (!files.ptxas.empty()) {
     (*set)["TRITON_PTXAS_PATH"] = files.ptxas;
     (*set)["TRITON_PTXAS_BLACKWELL_PATH"] = files.ptxas;
@@ -49,21 +50,22 @@ void set_up_clients(const ClientFiles& files, int compute_capability,
     default_to("TORCHINDUCTOR_CACHE_DIR", cache + "/inductor");
   }
 
-  // CuPy: NVRTC makes PTX, and the driver compiles it.
+  // CuPy: NVRTC compiles to PTX, and the driver compiles the PTX.
   (*set)["CUPY_COMPILE_WITH_PTX"] = "1";
   default_to("CUPY_CACHE_DIR", cache + "/cupy");
-  default_to("CUPY_ACCELERATORS", "");  // its own reductions: CUB's are there as machine code
+  default_to("CUPY_ACCELERATORS",
+             "");  // uses CuPy's own reductions: CUB's exist only as machine code
 
   default_to("WARP_CACHE_PATH", cache + "/warp");
 
-  // PyTorch: each tensor is an allocation, so that an access past its end is one past an
-  // allocation.
+  // PyTorch: every tensor is its own allocation, so an access past a tensor's end is also past the
+  // allocation's end.
   default_to("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
-  // Its extensions: by themselves they are compiled for the device to machine code alone.
+  // PyTorch extensions are otherwise compiled to machine code only.
   default_to("TORCH_CUDA_ARCH_LIST", std::to_string(compute_capability / 10) + "." +
                                          std::to_string(compute_capability % 10) + "+PTX");
   default_to("NVCC_APPEND_FLAGS", "-lineinfo");  // findings in what nvcc compiles name lines
-  // Python finds sitecustomize, lockstep_imports and lockstep_torch there.
+  // Python finds sitecustomize, lockstep_imports and lockstep_torch in this folder.
   if (!files.modules.empty()) {
     const char* const before = lookup("PYTHONPATH");
     (*set)["PYTHONPATH"] =

@@ -1,5 +1,5 @@
-// Environment variables for compilers and frameworks that run in a simulated process.
-// docs/guide/python_clients.md describes their effect.
+// Environment variables that compilers and frameworks need in a simulated process.
+// docs/guide/python_clients.md describes the effect.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,18 @@ namespace lockstep::exec {
 
 // The paths of the stand-in for ptxas and of the Python modules.
 struct ClientFiles {
-  std::string ptxas;    // "" if missing: then nothing is set for Triton
-  std::string modules;  // "" if missing
+  std::string ptxas;    // "" if it is missing; then no variable of Triton is set
+  std::string modules;  // "" if they are missing
 };
 
-// Finds the files beside `folder`, which contains lockstep-exec.
+// Finds the files relative to `folder`, the folder of lockstep-exec.
 ClientFiles find_client_files(const std::string& folder);
 
-// Adds the variables to `set`. `lookup`: std::getenv, or a test's replacement.
-// `compute_capability`: of the simulated device, such as 90.
+// Adds the variables to `set`. `lookup` is std::getenv, or a test's replacement.
+// `compute_capability` is the simulated device's, for example 90.
 //
-// A variable that selects a compiler is always set, since machine code cannot run. Any other
-// variable keeps an existing value.
+// Variables that select a compiler are always set, because machine code cannot run. All other
+// variables keep their existing values.
 void set_up_clients(const ClientFiles& files, int compute_capability,
                     const std::function<const char*(const char* name)>& lookup, Environment* set);
 

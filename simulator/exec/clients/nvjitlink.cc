@@ -1,13 +1,13 @@
-// libnvJitLink.so.13 for the simulated GPU: the linker that clients such as Numba and cuda.core use
-// to get machine code. It passes everything to the driver's linker (cuLink*, link_calls.cc), whose
-// result every function that loads code accepts.
+// libnvJitLink.so.13 for the simulated GPU: the linker that clients such as Numba and cuda.core
+// call for machine code. It forwards everything to the driver's linker (cuLink*, link_calls.cc).
+// Every function that loads code accepts the result.
 //
 // Contract: nvJitLink.h of CUDA 13. Inputs are PTX and fat binaries with PTX. Link-time
 // intermediate code, machine code and objects return NVJITLINK_ERROR_INVALID_INPUT, with a message
-// in the error log. The version is 12.2, the last one before clients rely on link-time
-// optimisation: Numba and cuda.core then generate PTX and use the driver's linker. Each function is
-// exported under the names of all minor versions, since the header calls __nvJitLinkCreate_13_0 and
-// so on. A link without a context uses device 0's primary context.
+// in the error log. The version is 12.2, because clients rely on link-time optimisation from the
+// next version on; with 12.2, Numba and cuda.core compile to PTX and call the driver's linker. Each
+// function is exported under the names of all minor versions, because the header calls
+// __nvJitLinkCreate_13_0 and so on. A link without a context uses device 0's primary context.
 #include <cuda.h>
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct Linker {
   std::string linked, error, info;
 };
 
-// Makes a context current for its lifetime.
+// Makes sure of a current context while it exists.
 class WithContext {
  public:
   WithContext() {
@@ -119,7 +119,7 @@ Result add_data(Linker* linker, int type, const void* data, std::size_t size, co
     case kAny: piece.type = find_type(piece.bytes); break;
     case kLibrary: piece.type = CU_JIT_INPUT_LIBRARY; break;
     case kLtoIr: return refuse(*linker, piece.name, "link-time intermediate code (LTO)");
-    // An earlier result of this linker is passed as a cubin, and cannot be linked again.
+    // An earlier result of this linker counts as a cubin and cannot be linked again.
     case kCubin: piece.type = CU_JIT_INPUT_CUBIN; break;
     case kObject: piece.type = CU_JIT_INPUT_OBJECT; break;
     default: return kInvalidInput;
@@ -170,7 +170,7 @@ Result complete(Linker* linker) {
   return result == CUDA_SUCCESS ? kSuccess : kInternal;
 }
 
-// A text or code, and the size that it needs. Logs end with a zero.
+// The size of a text or of code, and its bytes. Logs end with a zero.
 Result get_size(const std::string& text, std::size_t* size, bool is_log) {
   if (size == nullptr) return kNullInput;
   *size = text.size() + (is_log && !text.empty() ? 1 : 0);
@@ -198,7 +198,7 @@ bool read_file(const char* path, std::string* bytes) {
 
 }  // namespace
 
-// One function under the names of all minor versions.
+// Exports one function under the names of all minor versions.
 #define ALIAS(name, version, arguments)          \
   int __nvJitLink##name##_13_##version arguments \
       __attribute__((alias("nvJitLink" #name), visibility("default")))
@@ -234,7 +234,7 @@ EXPORT(GetLinkedCubinSize, (Linker * linker, std::size_t* size)) {
 EXPORT(GetLinkedCubin, (Linker * linker, void* to)) {
   return linker == nullptr ? kNullInput : get(linker->linked, to, false);
 }
-// PTX and intermediate code come of links with -lto alone.
+// PTX and intermediate code are results of links with -lto only.
 EXPORT(GetLinkedPtxSize, (Linker*, std::size_t*)) { return kInvalidInput; }
 EXPORT(GetLinkedPtx, (Linker*, char*)) { return kInvalidInput; }
 EXPORT(GetLinkedLTOIRSize, (Linker*, std::size_t*)) { return kInvalidInput; }

@@ -1,10 +1,9 @@
-// ptxas [OPTION...] FILE.ptx -o FILE: stands in for NVIDIA's assembler where a compiler runs it as
-// a program, as Triton does. It hands the PTX through, which the simulated GPU loads where a driver
-// would load machine code. A zero ends the PTX, as the driver API wants it.
+// ptxas [OPTION...] FILE.ptx -o FILE: a stand-in for NVIDIA's assembler, for compilers such as
+// Triton that run it as a program. It copies the PTX, and the simulated GPU loads that PTX in place
+// of machine code. A zero ends the PTX, as the driver API requires.
 //
-// Options other than --version, -o and --output-file change nothing: the simulated GPU executes PTX
-// as it is written. Exit status: 0; 1 with a sentence on stderr where a file cannot be read or
-// written, or is no PTX.
+// Only --version, -o and --output-file have an effect: the simulated GPU executes PTX as written.
+// Exit status: 0, or 1 with a message on stderr if a file cannot be read or written, or is not PTX.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -19,7 +18,7 @@ int fail(const std::string& sentence) {
   return 1;
 }
 
-// Those options whose value is a word of its own.
+// Whether the next argument is the option's value.
 bool takes_a_word(std::string_view option) {
   for (const std::string_view one :
        {"-arch", "--gpu-name", "-O", "--opt-level", "-maxrregcount", "--maxrregcount", "-m",
@@ -36,7 +35,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--version" || word == "-V") {
-      // The line is NVIDIA's form: who runs an assembler looks for its release.
+      // NVIDIA's format: programs that run an assembler search for its release.
       std::printf(
           "ptxas: Lockstep's stand-in, which hands PTX through\n"
           "Cuda compilation tools, release 13.0, V13.0.0\n");

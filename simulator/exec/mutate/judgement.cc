@@ -11,7 +11,7 @@
 namespace lockstep::exec {
 namespace {
 
-// The first line of a test program's output that names a failure, in GoogleTest's format or
+// The first line of a test program's output that reports a failure, in GoogleTest's format or
 // another.
 std::string failure_line(const std::string& output) {
   std::istringstream lines(output);
@@ -81,7 +81,7 @@ Judgement judge_trace(const Trace& t, int usual, bool checks, const std::string&
   }
   if (WIFSIGNALED(t.status))
     return {Verdict::kKilledByCrash, std::string("signal ") + strsignal(WTERMSIG(t.status))};
-  // It left by _exit.
+  // The process called _exit.
   if (WEXITSTATUS(t.status) != usual)
     return {Verdict::kKilledByLaw, "exit status " + std::to_string(WEXITSTATUS(t.status))};
   return {t.finding.empty() ? Verdict::kSurvived : Verdict::kKilledByChecks, t.finding};

@@ -10,29 +10,29 @@
 
 namespace lockstep::exec {
 
-// What is known of one process.
+// The recorded facts about one process.
 struct Trace {
   bool ended = false, died = false, late = false;
   int end = 0;     // the program's own exit status
   int status = 0;  // as wait() returns it
   double seconds = 0;
   std::string finding,
-      text;  // the first error that the simulated GPU found, by kind and as printed
+      text;  // the simulated GPU's first error: its kind, and its printed text
   std::string refused, skipped;
-  std::string reason;  // from an earlier judgement
+  std::string reason;  // the reason found by an earlier judgement
   bool over() const { return died || !skipped.empty(); }
 };
 
-// Traces from a growing file, by id. Malformed lines are ignored.
+// The traces in a growing file, by mutant. Ignores lines that cannot be read.
 class Traces {
  public:
   explicit Traces(std::string path) : path_(std::move(path)) {}
-  // Returns the traces of all complete lines so far. Reads only the new part of the file.
+  // Reads the complete lines that were added since the last call.
   const std::map<int, Trace>& read();
 
  private:
   std::string path_;
-  std::streamoff read_ = 0;  // so far
+  std::streamoff read_ = 0;  // the bytes read so far
   std::map<int, Trace> traces_;
 };
 
@@ -40,9 +40,9 @@ struct Judgement {
   Verdict verdict = Verdict::kNotJudged;
   std::string reason;
 };
-// `usual`: the exit status of the unchanged program. `checks`: the simulated GPU's checks ran, and
-// the mutant had passed without them; so their findings are the reason for a failure. `output`:
-// what the mutant printed, for the reason.
+// Judges a mutant. `usual`: the exit status of the unchanged program. `checks`: the simulated GPU's
+// checks ran, and the mutant passed without them, so a failure is due to their findings. `output`:
+// the mutant's output, used for the reason.
 Judgement judge_trace(const Trace& trace, int usual, bool checks, const std::string& output);
 
 }  // namespace lockstep::exec

@@ -40,7 +40,7 @@ TEST(Judgement, GoesByTheProgramsOwnStatusFirst) {
 TEST(Judgement, DistinguishesChecksFromLaws) {
   EXPECT_EQ(judge_trace(ended(0, "race"), 0, false, "").verdict, Verdict::kKilledByChecks);
   EXPECT_EQ(judge_trace(ended(0, "race"), 0, true, "").verdict, Verdict::kKilledByChecks);
-  // A harness fails of a finding: without checks it was content.
+  // A harness fails because of a finding; it passed without checks.
   EXPECT_EQ(judge_trace(ended(1, "race"), 0, true, "").verdict, Verdict::kKilledByChecks);
   EXPECT_EQ(judge_trace(ended(1, "invalid-address"), 0, false, "").verdict, Verdict::kKilledByLaw);
   EXPECT_EQ(judge_trace(ended(1), 0, true, "").verdict, Verdict::kKilledByLaw);
@@ -55,7 +55,7 @@ TEST(Judgement, OfTimeCrashesAndWhatCouldNotRun) {
   crash.died = true;
   crash.status = SIGSEGV;
   EXPECT_EQ(judge_trace(crash, 0, false, "").verdict, Verdict::kKilledByCrash);
-  crash.status = 4 << 8;  // by _exit
+  crash.status = 4 << 8;  // it called _exit
   EXPECT_EQ(judge_trace(crash, 0, false, "").verdict, Verdict::kKilledByLaw);
   Trace refused = ended(0);
   refused.refused = "no such form";
@@ -80,7 +80,7 @@ TEST(Judgement, ReadsWhatProcessesLeftAndNoMore) {
   EXPECT_EQ(traces.at(4).seconds, 1.5);
   EXPECT_TRUE(traces.at(4).over());
   EXPECT_TRUE(traces.at(5).over());
-  // The line whose end was not there yet, and what comes after it.
+  // The rest of the incomplete line, and the next line.
   std::ofstream(path, std::ios::app) << " 3}\n{\"id\": 5, \"died\": 0}\n";
   file.read();
   ASSERT_EQ(traces.size(), 3u);
@@ -90,7 +90,7 @@ TEST(Judgement, ReadsWhatProcessesLeftAndNoMore) {
   EXPECT_TRUE(Traces(path + ".none").read().empty());
 }
 
-// A child process that calls the function it is given, and is killed with this object.
+// A child process that calls the given function. It is killed when this object is destroyed.
 class Child {
  public:
   explicit Child(void (*what)()) : id_(fork()) {
@@ -117,13 +117,13 @@ TEST(TimeLimit, CountsProcessorTimeAndWaitsLonger) {
     std::this_thread::sleep_for(milliseconds(1));
   EXPECT_LT(limit.elapsed(), 10);
   EXPECT_GE(limit.elapsed(), 0.02);
-  EXPECT_TRUE(long_past.is_over(waits.id()));  // twenty times
+  EXPECT_TRUE(long_past.is_over(waits.id()));  // twenty times the limit
   mutation::TimeLimit soon(0.05), asleep(0.5);
   while (soon.elapsed() < 0.06) std::this_thread::sleep_for(milliseconds(1));
   if (soon.elapsed() < 0.4) {
     EXPECT_FALSE(soon.is_over(waits.id()));
   }
-  // Nobody waits ten times as long for one that sleeps all the time.
+  // A sleeping process is not granted ten times the limit.
   while (asleep.elapsed() < 4.5 && !asleep.is_over(waits.id()))
     std::this_thread::sleep_for(milliseconds(1));
   EXPECT_LT(asleep.elapsed(), 4.5);
@@ -173,7 +173,7 @@ TEST_F(Scores, LeaveOutWhatIsEquivalent) {
   EXPECT_EQ(read_equivalents(path, mutants, sources), "");
   EXPECT_EQ(score_of(mutants).equivalent, 1u);
   EXPECT_NEAR(score_of(mutants).percent(), 500.0 / 6, 1e-9);
-  // The instruction says more than the line.
+  // An instruction identifies a mutant more precisely than a line.
   const auto excused = [&](const std::string& line) {
     for (Mutant& m : mutants) m.equivalent.clear();
     std::ofstream(path) << line << " ~ for this test\n";
@@ -205,7 +205,7 @@ TEST_F(Scores, ArePrintedWithSourceLines) {
 
 TEST_F(Scores, DistinguishKernelsFromCalls) {
   EXPECT_EQ(text_report(mutants, sources).find("in kernels"),
-            std::string::npos);  // there are no calls
+            std::string::npos);  // the program has no calls
   mutants[6].of_call = true;
   const std::string text = text_report(mutants, sources);
   const auto line = [&](const std::string& name) {

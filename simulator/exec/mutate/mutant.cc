@@ -19,13 +19,13 @@ std::string demangled(const std::string& name) {
   return status == 0 ? text.get() : name;
 }
 
-// Bazel's compilers see the sources by this name.
+// Removes the prefix under which Bazel's compilers see the sources.
 std::string short_path(const std::string& path) {
   constexpr std::string_view kHere = "/proc/self/cwd/";
   return path.starts_with(kHere) ? path.substr(kHere.size()) : path;
 }
 
-// "grid-x+1" -> "grid-changed": calls have operators too.
+// The operator of a change: "grid-x+1" -> "grid-changed". Changes of calls have operators too.
 std::string operator_of(const std::string& change) {
   if (change.starts_with("grid-")) return "grid-changed";
   if (change.starts_with("bytes")) return "size-changed";

@@ -1,4 +1,4 @@
-// A mutant in the command's process, and its verdict.
+// A mutant, as the command handles it, and its verdict.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 namespace lockstep::exec {
 
 enum class Verdict {
-  kNotJudged,     // no round has completed it
-  kNotCovered,    // nothing executed its place
-  kInvalid,       // the changed code does not compile
+  kNotJudged,     // no round has run it to the end
+  kNotCovered,    // no launch or call reached its place
+  kInvalid,       // the changed code cannot be compiled
   kKilledByLaw,   // the program's own exit status changed, with or without checks
-  kKilledByTime,  // it exceeded its time, or made no progress
+  kKilledByTime,  // it exceeded its time limit or deadlocked
   kKilledByCrash,
-  kKilledByChecks,  // the program passed, but the simulated GPU found an error
+  kKilledByChecks,  // the program passed; the simulated GPU reported an error
   kSurvived,
 };
 bool is_killed(Verdict verdict);
@@ -25,7 +25,7 @@ const char* name_of(Verdict verdict);
 struct Mutant {
   int id = 0;
   bool of_call = false;
-  std::string op, change;  // operator by name; in words
+  std::string op, change;  // the operator's name; the change in words
   // For a mutant of a kernel.
   std::string code;
   std::array<std::uint32_t, 4> place{};
@@ -33,22 +33,21 @@ struct Mutant {
   // For a mutant of a call.
   std::string site, call_change, api, object;
   std::uint64_t offset = 0;
-  // Its place; line 0 if the program has no line information.
+  // The source place. `line` is 0 if the program has no line information.
   std::string file;
   int line = 0, column = 0;
 
   Verdict verdict = Verdict::kNotJudged;
-  std::string reason;      // what killed it, in a few words, or why it could not be judged
-  std::string equivalent;  // why it behaves as the original, if --equivalents lists it
-  bool excused =
-      false;  // it is listed as equivalent, and this is trusted: only a few launches are made
-  bool trusted = false;  // it survived these launches, and the rest was not run
+  std::string reason;      // what killed it, or why it could not be judged
+  std::string equivalent;  // the reason from --equivalents why it is equivalent to the original
+  bool excused = false;    // declared equivalent and trusted: only a few launches run
+  bool trusted = false;    // survived these launches; the rest was not run
   double seconds = 0;
-  // An identifier that is the same in every survey of the same program; plans use it.
+  // The same in every survey of the same program; plans identify mutants by it.
   std::string key() const;
 };
 
-// By mutant: the first launch or call of a run that reaches it; 0: none.
+// For each mutant, by key, the first launch or call of a run that reaches it; 0 if none does.
 struct Survey {
   int status = 0;
   bool threads = false;
@@ -56,15 +55,15 @@ struct Survey {
   double seconds = 0;
   bool checks = false;  // the simulated GPU's checks ran
   std::vector<Mutant> mutants;
-  std::vector<std::uint64_t> at;   // by mutant
-  std::vector<std::size_t> parts;  // by mutant: index into sets
-  std::vector<std::string> sets;   // of parts of the program (runtime/mutation/parts.h)
+  std::vector<std::uint64_t> at;   // of each mutant
+  std::vector<std::size_t> parts;  // of each mutant: index into sets
+  std::vector<std::string> sets;   // sets of parts of the program (runtime/mutation/parts.h)
   std::uint64_t part_count = 0;
   std::string counters;  // the parts that read the counters of launches
 };
 
-// Reads the file of a survey (runtime/mutation/survey.h). Returns false if there is none: no kernel
-// was launched, or the program crashed.
+// Reads the file of a survey (runtime/mutation/survey.h). False if it does not exist: no kernel was
+// launched, or the program crashed.
 bool read_survey(const std::string& path, Survey* survey);
 
 }  // namespace lockstep::exec

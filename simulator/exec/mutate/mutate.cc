@@ -44,7 +44,8 @@ constexpr const char* kCallOperators[] = {
     "size-changed",  "call-removed",     "error-swallowed",    "synchronisation-removed",
     "event-earlier", "stream-exchanged", "edge-removed"};
 
-// Those of calls that order operations. What these are for, only the function around them shows.
+// Operators on calls that order operations. Only the surrounding function shows what such a call is
+// for.
 bool is_of_order(const std::string& name) {
   return name == "synchronisation-removed" || name == "event-earlier" ||
          name == "stream-exchanged" || name == "edge-removed";
@@ -55,7 +56,7 @@ bool is_call_operator(const std::string& name) {
          std::end(kCallOperators);
 }
 
-// Empty, or what is wrong with a name.
+// An error message for an invalid operator name; empty if all are valid.
 std::string wrong_operator(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (name == "kernels" || name == "calls" || is_call_operator(name) ||
@@ -76,7 +77,7 @@ bool wanted(const Mutant& m, const std::vector<std::string>& names) {
          });
 }
 
-// Which function calls the runtime where, by addr2line.
+// Finds the calling function and line of each runtime call with addr2line.
 void name_callers(std::vector<Mutant>& mutants, const Environment& set) {
   std::map<std::string, std::set<std::uint64_t>> addresses;
   for (const Mutant& m : mutants)
@@ -86,7 +87,7 @@ void name_callers(std::vector<Mutant>& mutants, const Environment& set) {
     std::vector<std::string> command = {"/usr/bin/addr2line", "-f", "-C", "-e", object};
     for (const std::uint64_t offset : offsets) {
       std::ostringstream text;
-      text << std::hex << offset - 1;  // the call, not what comes after it
+      text << std::hex << offset - 1;  // the call itself, not the return address
       command.push_back(text.str());
     }
     std::istringstream lines(output_of(command, set));
@@ -102,8 +103,7 @@ void name_callers(std::vector<Mutant>& mutants, const Environment& set) {
     m.text = m.api + (m.function.empty() ? "" : " of " + m.function);
     m.function = it->second.first;
     if (is_of_order(m.op) && !m.function.starts_with("??")) m.text += " in " + m.function;
-    const std::string& place =
-        it->second.second;  // "file:line", with ?? and 0 for what is not known
+    const std::string& place = it->second.second;  // "file:line", with ?? and 0 if unknown
     const std::size_t colon = place.rfind(':');
     if (colon == std::string::npos || place.starts_with("??")) continue;
     m.file = place.substr(0, colon);
@@ -162,7 +162,7 @@ class Progress {
 
 // ---- Processor time -----------------------------------------------------------------------------
 
-// Of the processes that have ended, by what they were for.
+// The processor time of child processes that have ended, by purpose.
 class Costs {
  public:
   void add(const std::string& what) {
@@ -201,8 +201,8 @@ bool write_file(const std::string& path, const std::string& text) {
   return error.empty();
 }
 
-// What an earlier command left can be gone on with when it was the same in all that decides which
-// mutants there are.
+// Identifies the set of mutants. A command may continue an earlier command's work only if their
+// fingerprints agree.
 std::string fingerprint(const std::vector<std::string>& command,
                         const std::vector<Mutant>& mutants) {
   std::string text;
@@ -232,7 +232,7 @@ Sources sources_of(const MutateOptions& options) {
   return Sources(std::move(folders));
 }
 
-// Empty, or what is wrong with the file.
+// An error message about the file of equivalents; empty if it is valid.
 std::string name_equivalents(const MutateOptions& options, std::vector<Mutant>& mutants) {
   Sources sources = sources_of(options);
   return options.equivalents.empty() ? std::string()
@@ -278,8 +278,8 @@ int report(const MutateOptions& options, std::vector<Mutant>& mutants,
 
 void interrupt(int) { interrupted = true; }
 
-// One round, with the survey of the whole program where that is one of this round. False with a
-// sentence when the unchanged program fails.
+// Runs one round, with the whole program's survey if it fits this round. False, with a message, if
+// the unchanged program fails.
 bool judge(const Subject& subject, const Round& round, const Survey& whole,
            std::vector<Mutant>& mutants, Costs& costs, std::string* wrong) {
   const std::string name = round.checks              ? "with the simulated GPU's checks"
@@ -292,8 +292,8 @@ bool judge(const Subject& subject, const Round& round, const Survey& whole,
     costs.add(name);
     return judged;
   };
-  // The whole program's survey fits where the program runs alike with and without checks. Otherwise
-  // run() returns false, and this round makes a survey of its own.
+  // The whole program's survey fits if the program behaves alike with and without checks. Otherwise
+  // run() returns false, and this round makes its own survey.
   if (round.arguments.empty() && (!round.checks || subject.compare) && run(whole)) return true;
   Survey survey;
   if (!make_survey(subject, round, &survey, wrong)) return interrupted;
@@ -323,8 +323,9 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
                       : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
   subject.compare = !options.whole_runs;
   subject.set.try_emplace("GTEST_FAIL_FAST",
-                          "1");  // a test program of GoogleTest ends with its first failure
-  // Without checks first, and little of the program: what its own laws see, they see soonest so.
+                          "1");  // a GoogleTest program ends at its first failure
+  // First without checks and with a part of the program: this finds violations of the program's own
+  // laws soonest.
   std::vector<Round> rounds;
   for (const bool checks : {false, true}) {
     if (!options.first.empty() && (!checks || options.whole_runs))
@@ -346,7 +347,7 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
   if (mutants.empty())
     return fail("no mutant is left to judge: see --operators, --files and --callers");
   if (!prepare(options, command, mutants, subject.folder)) return kUsage;
-  // What is wrong with the list is said before hours are spent.
+  // Reports errors in the list before the long runs.
   std::vector<Mutant> excused = mutants;
   if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
   if (options.trust_equivalents) {

@@ -1,4 +1,4 @@
-// The mutation report as one self-contained page.
+// The report as a self-contained HTML page.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The report in the open schema of mutation-testing-elements, version 2, which its viewers and
-// dashboards read.
+// The report in the open schema of mutation-testing-elements, version 2, for its viewers and
+// dashboards.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,8 +10,8 @@
 
 namespace lockstep::exec {
 
-// Files have the names that the compiler used. Mutants without a line are listed in a file named
-// after their kernel.
+// Files have the compiler's names. A mutant without a source line is listed under a file named
+// after its kernel.
 nlohmann::json mutation_json(const std::vector<Mutant>& mutants, Sources& sources);
 
 }  // namespace lockstep::exec

@@ -58,8 +58,7 @@ bool fits(const std::string& pattern, const std::string& text) {
   return pattern == "*" || pattern == text;
 }
 
-// The instruction text without what changes between compilations: register numbers and branch
-// targets.
+// The instruction without register numbers and branch targets, which change with each compilation.
 std::string without_numbers(const std::string& text) {
   static const std::regex kNumbers("(%[a-z]+|->)[0-9]+");
   return std::regex_replace(text, kNumbers, "$1");
@@ -89,8 +88,8 @@ const std::vector<std::string>& Sources::lines(const std::string& file) {
   const auto [it, first] = read_.try_emplace(file);
   if (first && !file.empty()) {
     it->second = lines_of(file);
-    // A build in a sandbox names files that no longer exist: uses the longest end of the path that
-    // exists in a folder.
+    // A build in a sandbox names files that no longer exist: uses the longest suffix of the path
+    // that exists in a folder.
     for (const std::string& folder : folders_) {
       for (std::size_t at = 0; it->second.empty() && at != std::string::npos;
            at = file.find('/', at + 1))
@@ -127,7 +126,7 @@ std::string text_report(const std::vector<Mutant>& mutants, Sources& sources) {
   });
   if (!survivors.empty()) text += "\nNobody noticed:\n";
   std::pair<std::string, int> at;
-  // Instances of a template share lines and are printed alike.
+  // Instances of a template share lines and print alike; counts them together.
   std::map<std::string, std::size_t> same;
   const auto sentence = [](const Mutant& m) {
     return m.op + ": " + (m.of_call ? m.text : "'" + m.text + "'") + ": " + m.change;

@@ -1,4 +1,4 @@
-// Counts over mutants, and the report for people.
+// Counts of mutants, and the report for people.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace lockstep::exec {
 
 struct Score {
   std::size_t mutants = 0, invalid = 0, not_covered = 0, not_judged = 0;
-  std::size_t law = 0, time = 0, crash = 0, checks = 0;  // killed by
+  std::size_t law = 0, time = 0, crash = 0, checks = 0;  // killed by each cause
   std::size_t survived = 0,
-              equivalent = 0;  // equivalent: survivors that a list names as such
+              equivalent = 0;  // survivors that the list declares equivalent
   std::size_t killed() const { return law + time + crash + checks; }
   std::size_t counted() const { return killed() + survived - equivalent; }
-  // Killed of those that were executed, run to an end, and not equivalent, in per cent; 100 of
-  // none.
+  // The percentage killed of the mutants that were executed, run to the end and are not equivalent.
+  // 100 if there are none.
   double percent() const { return share(counted()); }
-  // The same with those that were executed and not judged as survivors: no more than this is known.
+  // The same, with mutants that were executed but not judged counted as survivors: a lower bound.
   double percent_for_sure() const { return share(counted() + not_judged); }
 
  private:
@@ -31,13 +31,13 @@ struct Score {
 Score score_of(const std::vector<Mutant>& mutants);
 std::map<std::string, Score> scores_by_operator(const std::vector<Mutant>& mutants);
 
-// The lines of a source file; empty when it cannot be read. Files that are not found as they are
-// named are looked for below the folders.
+// The lines of source files. Searches the folders for files that do not exist under their own
+// names. Empty if a file cannot be read.
 class Sources {
  public:
   explicit Sources(std::vector<std::string> folders) : folders_(std::move(folders)) {}
   const std::vector<std::string>& lines(const std::string& file);
-  // Without blanks at both ends; empty when there is no such line.
+  // The line without blanks at both ends; empty if it does not exist.
   std::string line(const std::string& file, int number);
 
  private:
@@ -45,17 +45,17 @@ class Sources {
   std::map<std::string, std::vector<std::string>> read_;
 };
 
-// A table by operator, and the survivors with their source lines.
+// A table by operator, then the survivors with their source lines.
 std::string text_report(const std::vector<Mutant>& mutants, Sources& sources);
 
-// Reads the mutants that no input can distinguish from the original, each with the reason. A line
-// is
+// Reads the list of mutants that no input can distinguish from the original, each with a reason. A
+// line is
 //   FILE: STATEMENT ~ OPERATOR ~ CHANGE ~ REASON
-// FILE is the end of a path. STATEMENT is the source text of the mutant's line: one or more whole
+// FILE is a suffix of a path. STATEMENT is the source text of the mutant's line: one or more whole
 // lines, in any layout (statement.h). `*` stands for any file, statement, operator or change.
-// CHANGE may name the instruction or call before it, without the numbers of registers:
-// "add.s32 %r, %r, 0x1: the constant is zero" or "add.s32 %r, %r, 0x1: *". Lines that begin with #
-// are comments. Returns a sentence about the first line that cannot be read, or an empty string.
+// CHANGE may begin with the instruction or call, without register numbers: "add.s32 %r, %r, 0x1:
+// the constant is zero" or "add.s32 %r, %r, 0x1: *". Lines that begin with # are comments. Returns
+// an error message about the first line that cannot be read, or an empty string.
 std::string read_equivalents(const std::string& path, std::vector<Mutant>& mutants,
                              Sources& sources);
 

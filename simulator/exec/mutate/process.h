@@ -1,4 +1,4 @@
-// A program that runs in the background.
+// A program that runs asynchronously.
 #pragma once
 
 #include <sys/types.h>
@@ -11,20 +11,20 @@
 
 namespace lockstep::exec {
 
-// A child process. It ends with this process, and at the latest when this object is destroyed.
+// A child process. It ends at the latest when this object is destroyed.
 class Process {
  public:
-  // stdout and stderr go to `output`; stdin is empty.
+  // Writes stdout and stderr to `output`; stdin is empty.
   Process(const std::vector<std::string>& command, const Environment& set,
           const std::string& output);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Its exit status, or 128 + the signal that ended it; nullopt while it runs.
+  // The exit status, or 128 + the signal that ended the process; nullopt while it runs.
   std::optional<int> poll();
   pid_t id() const { return process_; }
-  // Kills it and the processes that it has started.
+  // Ends the process and its children.
   void stop();
 
  private:

@@ -33,16 +33,17 @@ constexpr auto kPoll = std::chrono::milliseconds(5);
 constexpr auto kLook = std::chrono::milliseconds(1000);
 // The exit status of a process that could not write its results (runtime/state/record.h).
 constexpr int kUnwritten = 88;
-// The time limit of a mutant, as a multiple of the unchanged program's time, with a small addition.
+// The time limit of a mutant, as a multiple of the whole unchanged program's time, and in seconds
+// at least.
 constexpr double kTimes = 4, kAtLeast = 3;
-// The factor for a round with checks if the survey ran without them: no mutant may be killed for
-// the time of the checks.
+// An additional factor for runs with checks, if the survey ran without them, so that the checks'
+// time kills no mutant.
 constexpr double kTimesOfChecks = 8;
-// The instruction limit of a mutant's block, as a multiple of the largest launch.
+// The most instructions of a mutant's block, as a multiple of the largest launch, and at least.
 constexpr std::uint64_t kMoreInstructions = 4, kLeastInstructions = 1'000'000;
 
-// The number of launches of a mutant that --equivalents lists before the list is trusted. A wrong
-// entry shows in the first few.
+// The launches of a mutant that --equivalents declares equivalent before the declaration is
+// trusted. A wrong declaration shows in the first few launches.
 constexpr int kEnough = 50;
 
 double seconds_since(Clock::time_point begin) {
@@ -68,7 +69,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Throws if a file cannot be written: without it nothing is known of some mutants.
+// Throws if a file could not be written: without the file the state of some mutant is unknown.
 void expect_written(const std::string& error) {
   if (!error.empty()) throw std::runtime_error(error);
 }
@@ -77,8 +78,8 @@ void append(const std::string& path, const json& line) {
       path, line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"));
 }
 
-// Throws if a process of the round had no room for a line. It has then made the file read-only
-// (runtime/mutation/server.cc).
+// Throws if a process of the round could not write a line. Such a process has made the file read-
+// only (runtime/mutation/server.cc).
 void expect_whole(const std::string& lines) {
   struct stat is {};
   if (stat(lines.c_str(), &is) != 0 || (is.st_mode & S_IWUSR) != 0) return;
@@ -105,7 +106,7 @@ int run(const Subject& subject, const Round& round, const json& plan, const std:
   }
 }
 
-// The launch or call at which a run reaches a mutant.
+// The point of a run at which a mutant is reached.
 struct Reached {
   std::uint64_t at = 0;   // the launch or call
   std::size_t parts = 0;  // index into Survey::sets
@@ -150,7 +151,7 @@ bool went_otherwise(const std::string& lines) {
   return false;
 }
 
-// The mutant whose launch a server was executing when it ended; 0: none.
+// The mutant whose launch was in progress when a server ended; 0 if none.
 int tried(const std::string& lines) {
   std::ifstream file(lines + ".trying", std::ios::binary);
   int id = 0;
@@ -158,7 +159,7 @@ int tried(const std::string& lines) {
   return file ? id : 0;
 }
 
-// A program that cannot be forked is run once for each mutant.
+// Runs one mutant in its own process, for programs that cannot be forked.
 void run_alone(const Subject& subject, const Round& round, const Survey& survey,
                const Mutant& mutant, const Reached& reached) {
   json plan = plan_of(subject, round, survey, "become");
@@ -183,7 +184,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
       std::this_thread::sleep_for(kPoll);
     }
   }
-  // As wait() returns it, which the parent of forked mutants writes.
+  // In the format of wait(), like the lines that the parent of forked mutants writes.
   const int died = status >= 128 ? status - 128 : status << 8;
   append(subject.folder + "/" + round.name + ".jsonl",
          {{"id", mutant.id}, {"died", died}, {"seconds", limit.elapsed()}, {"late", late}});
@@ -242,8 +243,8 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   };
   std::stable_sort(left.begin(), left.end(),
                    [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
-  // Runs the program again for mutants that were omitted because it ended differently. Repeats this
-  // whenever a mutant has ended it; that mutant then runs alone.
+  // Repeats once, for mutants that were left out because the program ended unexpectedly. Repeats
+  // again whenever a mutant ended the program; that mutant then runs alone.
   for (int times = 0; times < 2 && !interrupted;) {
     const auto& traces = file.read();
     json plan = plan_of(subject, round, survey, "serve");

@@ -6,7 +6,7 @@
 namespace lockstep::exec {
 namespace {
 
-// The characters of one line that count.
+// The significant characters of one line.
 std::string tokens_of(std::string_view line) {
   std::string tokens;
   bool quoted = false;

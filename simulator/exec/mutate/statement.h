@@ -1,7 +1,7 @@
-// Finds a statement in a source file, whatever the layout of both.
+// Finds a statement in a source file, whatever the layout of file and statement.
 //
-// Lists of mutants and tables of coverage identify source lines by their text. The layout may
-// change, the tokens do not. So white space, line ends and `//` comments are ignored.
+// Lists of mutants and tables of coverage identify source lines by their text. A change of layout
+// does not change the tokens, so white space, line ends and `//` comments are ignored.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ struct LineRange {
   bool contains(std::size_t line) const { return first <= line && line <= last; }
 };
 
-// Each place where `statement` covers whole lines of `lines`, apart from comments. A text that
-// covers only a part of a line has no place, and neither has an empty statement.
+// Each place at which `statement` starts and ends at line boundaries, comments aside. A text that
+// covers only a part of a line has no place, nor has an empty statement.
 std::vector<LineRange> places_of(std::string_view statement, const std::vector<std::string>& lines);
 
-// Whether line number `line` belongs to a place of `statement`.
+// Whether line number `line` belongs to an occurrence of `statement`.
 bool stands_at(std::string_view statement, const std::vector<std::string>& lines, std::size_t line);
 
 }  // namespace lockstep::exec

@@ -28,7 +28,7 @@ constexpr struct {
     {CUBLAS_STATUS_LICENSE_ERROR, "CUBLAS_STATUS_LICENSE_ERROR", "the license is not present"},
 };
 
-// Findings name the code that calls this library.
+// Makes findings name the code that calls this library, not the library.
 [[maybe_unused]] const bool stands_in = [] {
   lockstepStandIn(reinterpret_cast<const void*>(&fail));
   return true;
@@ -38,7 +38,7 @@ lockstepRegion line(const char* name, const void* at, std::size_t bytes) {
   return {name, at, bytes, 1, 1, bytes, bytes, 0, LOCKSTEP_READS};
 }
 
-// Rows of one column of a triangle.
+// The rows of one column of a triangle.
 struct Rows {
   std::int64_t first, count;
 };
@@ -105,7 +105,7 @@ std::byte* Access::open(const Matrix& a, int use) {
   region.slice = static_cast<std::size_t>(a.stride) * size;
   region.depth = a.stride == 0 ? 1 : static_cast<std::size_t>(a.batch);
   if (a.part == Matrix::Part::kAll) return open(region, a.type, use);
-  // Column by column. Where there is none but the diagonal that is not accessed, nothing is.
+  // Opens column by column. A column that contains only an unaccessed diagonal is not opened.
   auto* const begin = static_cast<const std::byte*>(a.at);
   std::byte* found = nullptr;
   for (std::int64_t column = 0; column < a.columns; ++column) {

@@ -1,4 +1,4 @@
-// Arguments of cuBLAS functions that name memory, and how a running operation accesses them
+// Memory arguments of cuBLAS functions, and an operation's access to them when it is executed
 // (simulator/library_work.h).
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace lockstep::cublas {
 
-// n elements, |inc| apart. If inc < 0, the last element is the first in memory, as in BLAS. inc 0:
-// a single element.
+// n elements, |inc| apart. If inc < 0, the last element is the first in memory, as in BLAS. If inc
+// is 0, there is one element.
 struct Vector {
   const char* name = "";
   const void* at = nullptr;
@@ -26,7 +26,8 @@ struct Vector {
   Type type = Type::kF32;
 };
 
-// A column-major matrix: columns are `ld` elements apart, the matrices of a batch `stride`.
+// A column-major matrix. Columns lie `ld` elements apart, the matrices of a batch `stride` elements
+// apart.
 struct Matrix {
   enum class Part { kAll, kLower, kUpper };  // kLower, kUpper: a triangle with its diagonal
   const char* name = "";
@@ -35,11 +36,11 @@ struct Matrix {
   Type type = Type::kF32;
   std::int64_t batch = 1, stride = 0;
   Part part = Part::kAll;
-  bool has_diagonal =
-      true;  // false: a triangle with an implicit unit diagonal, which is not accessed
+  bool has_diagonal = true;  // false: a triangle with ones on its diagonal, which is not accessed
 };
 
-// A factor: its value at the time of the call, or its address when the operation is executed.
+// A factor: its value at the time of the call, or its address if it is read when the operation is
+// executed.
 struct Scalar {
   const char* name = "";
   const void* on_device = nullptr;
@@ -47,31 +48,31 @@ struct Scalar {
   std::array<std::byte, 16> value{};
 };
 
-// The place of a result, on the host or the device.
+// The address of a result, on the host or on the device.
 struct Result {
   void* at = nullptr;
   bool on_device = false;
   Type type = Type::kF32;
 };
 
-// Thrown if memory that an operation needs does not exist; this has been reported.
+// Thrown if an operation's memory is not accessible. The error has been reported.
 struct Refused {};
 
-// The memory accesses of a running operation. Memory that is read must be opened before memory that
-// is written. Each function throws Refused.
+// The accesses of one execution of an operation. Everything that is read must be opened before
+// anything that is written. Each function throws Refused.
 class Access {
  public:
   explicit Access(lockstepRunningWork* running) : running_(running) {}
 
   // The address of the first element in memory.
   const std::byte* read(const Vector& x) { return open(x, LOCKSTEP_READS); }
-  // As read(), for memory that must not overlap the result.
+  // The same for an operand that must not overlap the result.
   const std::byte* read_alone(const Vector& x) { return open(x, LOCKSTEP_READS_ALONE); }
   const std::byte* read_alone(const Matrix& a) { return open(a, LOCKSTEP_READS_ALONE); }
   std::byte* write(const Vector& x) { return open(x, LOCKSTEP_WRITES); }
   const std::byte* read(const Matrix& a) { return open(a, LOCKSTEP_READS); }
   std::byte* write(const Matrix& a) { return open(a, LOCKSTEP_WRITES); }
-  // The pointers of a batch, which are in device memory.
+  // Reads the pointers of a batch from device memory.
   std::vector<const void*> read_pointers(const char* name, const void* at, std::int64_t count);
   void use_workspace(const void* at, std::size_t bytes);
 
@@ -97,7 +98,7 @@ class Access {
   lockstepRunningWork* running_;
 };
 
-// Copies the elements of a vector in its order, and back.
+// Copies a vector's elements to a dense array in logical order, and back.
 template <class T>
 std::vector<T> gather(const Vector& x, const std::byte* at) {
   std::vector<T> values(static_cast<std::size_t>(x.n));
@@ -119,7 +120,7 @@ void scatter(const Vector& x, std::byte* at, const std::vector<T>& values) {
   }
 }
 
-// The offset of a matrix element.
+// The offset in bytes of a matrix element.
 inline std::size_t offset(const Matrix& a, std::int64_t row, std::int64_t column) {
   return static_cast<std::size_t>(row + column * a.ld) * size_of(a.type);
 }
@@ -131,7 +132,7 @@ const char* name_of(cublasStatus_t status);
 const char* text_of(cublasStatus_t status);
 
 // Puts an operation into the stream. `body` takes (Access&) and is called at each execution.
-// `pointers`: the arguments that point to device memory.
+// `pointers` are the arguments that point to device memory.
 cublasStatus_t put(const char* call, cudaStream_t stream, const lockstepLibraryWork& work);
 
 template <class Body>

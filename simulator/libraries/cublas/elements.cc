@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -31,6 +32,31 @@ float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{
 
 std::uint16_t f16_bits(float value) { return _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT); }
 
+float from_e4m3(std::uint8_t bits) {
+  const int exponent = bits >> 3 & 15, fraction = bits & 7;
+  float value = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -9)
+                              : std::ldexp(static_cast<float>(8 + fraction), exponent - 10);
+  if ((bits & 0x7f) == 0x7f) value = std::nanf("");
+  return (bits & 0x80) != 0 ? -value : value;
+}
+// It is the upper half of an f16.
+float from_e5m2(std::uint8_t bits) { return _cvtsh_ss(static_cast<std::uint16_t>(bits << 8)); }
+
+std::uint8_t fp8_bits(float value, int fraction_bits, int bias, int largest) {
+  const int sign = std::signbit(value) ? 0x80 : 0;
+  if (std::isnan(value)) return static_cast<std::uint8_t>(sign | 0x7f);
+  if (std::isinf(value)) return static_cast<std::uint8_t>(sign | largest);
+  const float magnitude = std::fabs(value);
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  exponent = magnitude == 0 ? 1 - bias : std::max(exponent - 1, 1 - bias);
+  // In units of the last place: a carry out of the fraction goes to the exponent.
+  const auto units =
+      static_cast<int>(std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent)));
+  const int bits = units + ((exponent + bias - 1) << fraction_bits);
+  return static_cast<std::uint8_t>(sign | std::min(bits, largest));
+}
+
 }  // namespace
 
 std::size_t size_of(Type type) {
@@ -41,7 +67,9 @@ std::size_t size_of(Type type) {
     case Type::kC32: return 8;
     case Type::kF16:
     case Type::kBF16: return 2;
-    case Type::kI8: return 1;
+    case Type::kI8:
+    case Type::kE4M3:
+    case Type::kE5M2: return 1;
     case Type::kC64: return 16;
   }
   return 0;
@@ -60,6 +88,8 @@ float load<float>(Type type, const std::byte* from) {
     case Type::kF16: return _cvtsh_ss(get<std::uint16_t>(from));
     case Type::kBF16: return from_bf16(get<std::uint16_t>(from));
     case Type::kI8: return get<std::int8_t>(from);
+    case Type::kE4M3: return from_e4m3(get<std::uint8_t>(from));
+    case Type::kE5M2: return from_e5m2(get<std::uint8_t>(from));
     case Type::kI32: return static_cast<float>(get<std::int32_t>(from));
     default: return get<float>(from);
   }
@@ -86,6 +116,8 @@ void store<float>(Type type, std::byte* to, float value) {
   switch (type) {
     case Type::kF16: return put(to, f16_bits(value));
     case Type::kBF16: return put(to, bf16_bits(value));
+    case Type::kE4M3: return put(to, fp8_bits(value, 3, 7, 0x7e));
+    case Type::kE5M2: return put(to, fp8_bits(value, 2, 15, 0x7b));
     case Type::kI8:
       return put(to, static_cast<std::int8_t>(
                          std::nearbyint(std::fmin(std::fmax(value, -128.0f), 127.0f))));

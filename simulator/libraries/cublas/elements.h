@@ -1,7 +1,8 @@
-// Elements of matrices and vectors in memory, and the types in which they are computed.
+// Elements of matrices and vectors in memory, and the types for computing with them.
 //
-// The computation type T is float, double, std::complex of either, or std::int32_t. load() converts
-// from a type in memory to T exactly; store() rounds T to the nearest, ties to even.
+// A computing type T is float, double, std::complex of either, or std::int32_t. load() converts a
+// type in memory to T exactly. store() converts T to the nearest value, ties to even. A value beyond
+// the largest number of i8 or FP8 becomes that number (PTX ISA, cvt: .satfinite).
 #pragma once
 
 #include <complex>
@@ -10,7 +11,7 @@
 
 namespace lockstep::cublas {
 
-// By the numbers of cudaDataType.
+// The values are those of cudaDataType.
 enum class Type : int {
   kF32 = 0,
   kF64 = 1,
@@ -20,28 +21,32 @@ enum class Type : int {
   kC64 = 5,
   kI32 = 10,
   kBF16 = 14,
+  kE4M3 = 28,  // FP8, of cuBLASLt alone; NaN is 0x7f, and there is no infinity
+  kE5M2 = 29,
 };
+
+inline bool is_fp8(Type type) { return type == Type::kE4M3 || type == Type::kE5M2; }
 
 using C32 = std::complex<float>;
 using C64 = std::complex<double>;
 
-// Bytes of an element; 0: the type is not simulated.
+// The bytes of an element; 0 if the type is not simulated.
 std::size_t size_of(Type type);
 
-// Whether the pair of types is supported: float with each real type except kF64, int32_t with
-// integers, other types with themselves.
+// Supported pairs: float with each real type except kF64, int32_t with integers, the other types
+// with their own.
 template <class T>
 T load(Type type, const std::byte* from);
 template <class T>
 void store(Type type, std::byte* to, T value);
 
-// The nearest value of another type, ties to even. For TF32 (10 fraction bits) ties are rounded
-// away from zero, as in PTX's cvt.rna.tf32.
+// The nearest value of another type, ties to even. For TF32 (10 fraction bits) ties go away from
+// zero, as in PTX's cvt.rna.tf32.
 float round_to_f16(float value);
 float round_to_bf16(float value);
 float round_to_tf32(float value);
 
-// Calls f with a value of the computation type for elements of `type`.
+// Calls f with a value of the computing type for elements of `type`.
 template <class F>
 auto with_computed(Type type, F&& f) {
   switch (type) {
@@ -53,7 +58,7 @@ auto with_computed(Type type, F&& f) {
   }
 }
 
-// As above, for types that are not integers.
+// The same for types that are not integers.
 template <class F>
 auto with_floating(Type type, F&& f) {
   switch (type) {
@@ -64,7 +69,7 @@ auto with_floating(Type type, F&& f) {
   }
 }
 
-// a * b + c, rounded once for real T. For complex T, each product of parts is rounded once.
+// a * b + c, rounded once if T is real. For complex T, each product of parts is rounded so.
 inline float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {

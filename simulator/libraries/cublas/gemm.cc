@@ -1,5 +1,6 @@
 #include "simulator/libraries/cublas/gemm.h"
 
+#include <cmath>
 #include <string>
 #include <type_traits>
 
@@ -10,15 +11,29 @@ bool is_one_of(Type type, std::initializer_list<Type> types) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// One matrix of a batch.
+// The addresses of one matrix of a batch.
 struct Places {
   const std::byte *a = nullptr, *b = nullptr, *c = nullptr;
   std::byte* d = nullptr;
 };
 
+// What else becomes of results in float.
+struct Finish {
+  float factor = 1;
+  float largest = 0;  // magnitude before the factor, of all that were stored; NaN where one is
+};
+
+void finish(std::vector<float>& values, Finish& by) {
+  for (float& value : values) {
+    const float magnitude = std::fabs(value);
+    if (magnitude > by.largest || std::isnan(magnitude)) by.largest = magnitude;
+    value *= by.factor;
+  }
+}
+
 template <class T>
 void compute(Access& access, const Gemm& g, T alpha, T beta, const Places& at, std::int64_t batch,
-             const Epilogue& epilogue) {
+             const Epilogue& epilogue, Finish& last) {
   const Arithmetic& by = g.arithmetic;
   std::vector<T> values;
   if (at.a != nullptr) {
@@ -36,6 +51,7 @@ void compute(Access& access, const Gemm& g, T alpha, T beta, const Places& at, s
   }
   if constexpr (std::is_same_v<T, float>) {
     if (epilogue) epilogue(access, batch, values);
+    if (last.factor != 1 || g.largest != nullptr) finish(values, last);
   }
   const Matrix& to = g.d.at == nullptr ? g.c : g.d;
   value = values.data();
@@ -45,7 +61,7 @@ void compute(Access& access, const Gemm& g, T alpha, T beta, const Places& at, s
   }
 }
 
-// The matrix of a batch whose pointer was read.
+// The matrix of a batch at a pointer that was read from device memory.
 Matrix with_pointer(const Matrix& m, const void* at, const std::string& name) {
   Matrix one = m;
   one.at = at;
@@ -59,11 +75,18 @@ const std::byte* step(const std::byte* at, const Matrix& m, std::int64_t batch) 
                        : at + static_cast<std::size_t>(batch * m.stride) * size_of(m.type);
 }
 
-// Sums in the type T. alpha and beta have a type of their own where the sums are integers.
+// Computes the sums in type T. If the sums are integers, alpha and beta have another type.
 template <class T>
 void run_in(Access& access, const Gemm& g, const Epilogue& epilogue) {
-  const T alpha = access.value<T>(g.alpha), beta = access.value<T>(g.beta);
+  T alpha = access.value<T>(g.alpha);
+  const T beta = access.value<T>(g.beta);
   const bool multiplies = alpha != T{} && g.k > 0, adds = beta != T{};
+  Finish last;
+  if constexpr (std::is_same_v<T, float>) {
+    if (multiplies)
+      for (const Scalar& factor : g.factors) alpha *= access.value<float>(factor);
+    for (const Scalar& factor : g.result_factors) last.factor *= access.value<float>(factor);
+  }
   access.use_workspace(g.workspace, g.workspace_bytes);
   const bool in_place = g.d.at == nullptr;
   if (!g.pointers) {
@@ -78,8 +101,10 @@ void run_in(Access& access, const Gemm& g, const Epilogue& epilogue) {
     for (std::int64_t i = 0; i < g.batch; ++i) {
       const Places one{step(at.a, g.a, i), step(at.b, g.b, i), step(at.c, g.c, i),
                        at.d + static_cast<std::size_t>(i * to.stride) * size_of(to.type)};
-      compute<T>(access, g, alpha, beta, one, i, epilogue);
+      compute<T>(access, g, alpha, beta, one, i, epilogue, last);
     }
+    if (g.largest != nullptr)
+      access.give<float>({.at = g.largest, .on_device = true, .type = Type::kF32}, last.largest);
     return;
   }
   const auto as = access.read_pointers("Aarray", g.a.at, g.batch),
@@ -96,7 +121,7 @@ void run_in(Access& access, const Gemm& g, const Epilogue& epilogue) {
     }
     if (adds) one.c = access.read(with_pointer(g.c, cs[at], c));
     one.d = access.write(with_pointer(g.c, cs[at], c));
-    compute<T>(access, g, alpha, beta, one, i, epilogue);
+    compute<T>(access, g, alpha, beta, one, i, epilogue, last);
   }
 }
 

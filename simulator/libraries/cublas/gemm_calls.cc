@@ -1,5 +1,5 @@
-// Every gemm of cublas_v2.h (cuBLAS, "cublas<t>gemm()" and "BLAS-like Extension"). Pointers of all
-// element types are void here: the calling convention is the same.
+// Every gemm of cublas_v2.h (cuBLAS, "cublas<t>gemm()" and "BLAS-like Extension"). Element pointers
+// of all types are declared as void*: the calling convention is the same.
 #include <cstdint>
 
 #include "simulator/libraries/cublas/gemm.h"
@@ -35,7 +35,7 @@ struct Batch {
   bool pointers = false;
 };
 
-// How a function with one type of elements computes.
+// The compute type of a function with one element type.
 cublasComputeType_t compute_of(Type type, cublasHandle_t handle) {
   switch (type) {
     case Type::kF16: return CUBLAS_COMPUTE_16F;
@@ -54,7 +54,7 @@ cublasComputeType_t compute_of(Type type, cublasHandle_t handle) {
 
 Op as_op(int op) { return static_cast<Op>(op); }
 
-// Whether IMMA kernels take the matrix (cuBLAS, "cublasGemmEx()").
+// Whether IMMA kernels accept the matrix (cuBLAS, "cublasGemmEx()").
 bool fits_integers(const Matrix& a) {
   return a.ld % 4 == 0 && reinterpret_cast<std::uintptr_t>(a.at) % 4 == 0;
 }

@@ -1,5 +1,5 @@
-// cuBLAS's handle, which is also a handle of cuBLASLt, and the checks at the start of functions
-// with a handle.
+// The handle of cuBLAS, which is also a handle of cuBLASLt, and argument checks for functions that
+// take one.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ struct cublasContext {
   cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
   cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
   int sm_count_target = 0;
-  // For emulated types, which compute as the plain types.
+  // Settings for emulated types, which compute like the plain types here.
   cudaEmulationStrategy_t emulation_strategy = CUDA_EMULATION_STRATEGY_DEFAULT;
   cudaEmulationSpecialValuesSupport_t emulation_special_values =
       CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
   cudaEmulationMantissaControl_t mantissa_control = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;
   int max_mantissa_bits = 0, mantissa_bit_offset = 0;
   int* mantissa_bits_pointer = nullptr;
-  // The program's workspace; without one, cuBLAS has its own.
+  // The program's workspace. If there is none, cuBLAS uses its own.
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
 };
@@ -34,8 +34,7 @@ inline constexpr int kMajor = 13, kMinor = 1, kPatch = 0;
 
 bool is_handle(cublasHandle_t handle);
 
-// Checks the arguments of a call one after another: the first invalid one determines the call's
-// result.
+// Checks the arguments of a call in order. The first error is the call's result.
 class Check {
  public:
   Check(const char* call, cublasHandle_t handle) : call_(call) {
@@ -47,8 +46,8 @@ class Check {
     if (!right) refuse(CUBLAS_STATUS_INVALID_VALUE, otherwise);
     return *this;
   }
-  // For cases that cuBLAS itself does not support, and cases that only the simulated library does
-  // not support.
+  // Features that cuBLAS itself does not support, and features that only the simulated library
+  // lacks.
   Check& supported(bool right, const char* otherwise) {
     if (!right) refuse(CUBLAS_STATUS_NOT_SUPPORTED, otherwise);
     return *this;
@@ -83,9 +82,9 @@ class Check {
   cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
 };
 
-// A factor according to the handle's pointer mode. `at` must not be null.
+// A factor on the host or the device, according to the handle's pointer mode. `at` is not null.
 Scalar scalar(const cublasContext& handle, const char* name, const void* at, Type type);
-// If the call does not wait, the result is in device memory.
+// A result. If it lies on the device, the call does not wait for it.
 Result result(const cublasContext& handle, void* at, Type type);
 
 }  // namespace lockstep::cublas

@@ -5,7 +5,7 @@
 
 #include "simulator/libraries/cublas/handle.h"
 
-extern "C" std::size_t cublasLtGetVersion();  // of the other library
+extern "C" std::size_t cublasLtGetVersion();  // exported by the other library
 
 namespace lockstep::cublas {
 
@@ -53,7 +53,7 @@ cublasStatus_t copy_rows(const Copy& copy, std::int64_t rows, std::int64_t colum
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
-// A vector is a matrix of one row, whose columns are its elements; without gaps, of one column.
+// Treats a vector as a matrix with one row, or with one column if it has no gaps.
 cublasStatus_t copy_vector(const Copy& copy, std::int64_t n, std::int64_t size, const void* from,
                            std::int64_t inc_from, void* to, std::int64_t inc_to) {
   return inc_from == 1 && inc_to == 1
@@ -81,13 +81,14 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   Check check("cublasDestroy", handle);
   if (check.failed()) return check.status();
-  handle->magic = 0;  // it stays, so that its use is found
+  handle->magic = 0;  // the memory is kept, so that later uses are detected
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
   if (version == nullptr)
     return fail("cublasGetVersion", CUBLAS_STATUS_INVALID_VALUE, "a null pointer");
-  // NVIDIA's library needs the other, too, and programs ask a handle of the one for names of both.
+  // NVIDIA's cuBLAS requires cuBLASLt too, and programs look up names of both in one library
+  // handle.
   *version = static_cast<int>(cublasLtGetVersion());
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -105,7 +106,7 @@ const char* cublasGetStatusString(cublasStatus_t status) {
   return lockstep::cublas::text_of(status);
 }
 
-// The program's workspace is the former stream's.
+// The program's workspace was set for the previous stream.
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   const auto status =
       lockstep::cublas::set("cublasSetStream", handle, &cublasContext::stream, stream);
@@ -157,7 +158,7 @@ cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_
   return lockstep::cublas::get("cublasGetPointerMode", handle, &cublasContext::pointer_mode, mode);
 }
 
-// cuBLAS logs nothing here.
+// The simulated cuBLAS logs nothing.
 cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasSetLoggerCallback(void (*)(const char*)) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasGetLoggerCallback(void (**callback)(const char*)) {
@@ -165,7 +166,7 @@ cublasStatus_t cublasGetLoggerCallback(void (**callback)(const char*)) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// Undocumented: cuSOLVER sets it, with the handle first. It changes no result here.
+// Undocumented; cuSOLVER calls it with the handle first. It changes no result here.
 cublasStatus_t cublasSetEnvironmentMode(cublasHandle_t, int) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasGetEnvironmentMode(cublasHandle_t, int* mode) {
   if (mode != nullptr) *mode = 0;

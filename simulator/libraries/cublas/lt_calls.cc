@@ -1,8 +1,10 @@
-// cuBLASLt: handles, descriptors, heuristics, and cublasLtMatmul (cuBLAS, "Using the cuBLASLt
-// API"). There is one algorithm, which needs no workspace.
+// cuBLASLt: handles, descriptors, heuristics and cublasLtMatmul (cuBLAS, "Using the cuBLASLt API").
+// The library has one algorithm, which needs no workspace.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "simulator/libraries/cublas/gemm.h"
@@ -15,7 +17,6 @@ namespace {
 #define IN(Struct, number, field) \
   { number, offsetof(Struct, field), sizeof(Struct::field) }
 
-constexpr std::size_t kPointer = sizeof(void*);
 constexpr Attribute kMatmulAttributes[] = {
     IN(MatmulDesc, 0, compute),
     IN(MatmulDesc, 1, scale),
@@ -29,18 +30,18 @@ constexpr Attribute kMatmulAttributes[] = {
     IN(MatmulDesc, 10, bias_stride),
     IN(MatmulDesc, 15, sm_count),
     IN(MatmulDesc, 26, bias_type),
-    // Pointers: the second output of an epilogue, scales and the largest magnitude.
-    {11, offsetof(MatmulDesc, others) + 0 * kPointer, kPointer},
-    {17, offsetof(MatmulDesc, others) + 1 * kPointer, kPointer},
-    {18, offsetof(MatmulDesc, others) + 2 * kPointer, kPointer},
-    {19, offsetof(MatmulDesc, others) + 3 * kPointer, kPointer},
-    {20, offsetof(MatmulDesc, others) + 4 * kPointer, kPointer},
-    {21, offsetof(MatmulDesc, others) + 5 * kPointer, kPointer},
-    {23, offsetof(MatmulDesc, others) + 6 * kPointer, kPointer},
-    {24, offsetof(MatmulDesc, others) + 7 * kPointer, kPointer},
-    {36, offsetof(MatmulDesc, others) + 8 * kPointer, kPointer},
-    {38, offsetof(MatmulDesc, others) + 9 * kPointer, kPointer},
-    // What belongs to those.
+    IN(MatmulDesc, 17, scales[0]),
+    IN(MatmulDesc, 18, scales[1]),
+    IN(MatmulDesc, 19, scales[2]),
+    IN(MatmulDesc, 20, scales[3]),
+    IN(MatmulDesc, 21, largest),
+    // Pointers: the second output of an epilogue, with its scale and its largest magnitude.
+    IN(MatmulDesc, 11, others[0]),
+    IN(MatmulDesc, 23, others[1]),
+    IN(MatmulDesc, 24, others[2]),
+    IN(MatmulDesc, 36, others[3]),
+    IN(MatmulDesc, 38, others[4]),
+    // The numbers of these outputs.
     {12, offsetof(MatmulDesc, other_numbers) + 0, 8},
     {13, offsetof(MatmulDesc, other_numbers) + 8, 8},
     {14, offsetof(MatmulDesc, other_numbers) + 16, 8},
@@ -102,7 +103,7 @@ cublasStatus_t get(const char* call, const void* descriptor, const Attribute (&a
 template <class Struct>
 cublasStatus_t create(const char* call, Struct** to, const Struct& value) {
   if (to == nullptr) return fail(call, CUBLAS_STATUS_INVALID_VALUE, "a null pointer");
-  // As large as the structure that the header declares.
+  // As large as the structure in the header.
   *to = new (::operator new(256)) Struct(value);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -125,15 +126,15 @@ struct Layouts {
   const MatrixLayout *a, *b, *c, *d;
 };
 
-// What becomes of the results before they are stored.
+// The epilogue: changes to the results before they are stored.
 struct After {
   bool adds_bias = false, relu = false, gelu = false;
-  bool of_columns = false;  // a bias is of a column of what is computed, which is D transposed
+  bool of_columns = false;  // one bias a column of the computed matrix, D transposed
   Vector bias;
   std::int64_t stride = 0;
 };
 
-// The tanh form.
+// The tanh approximation.
 float gelu(float x) {
   const double v = x;
   return static_cast<float>(0.5 * v *
@@ -158,7 +159,7 @@ void apply(Access& access, const After& after, std::int64_t batch, std::int64_t 
   }
 }
 
-// A matrix as it lies in memory by columns: one by rows is its transpose.
+// A column-major view of a matrix. A row-major matrix is viewed as its transpose.
 Matrix as_columns(const char* name, const MatrixLayout& layout, const void* at) {
   const auto rows = static_cast<std::int64_t>(layout.rows),
              columns = static_cast<std::int64_t>(layout.columns);
@@ -180,8 +181,8 @@ struct Matmul {
   After after;
 };
 
-// `pointers`: A, B, C, D. Where `is_question`, a refusal is an answer and no failure of the
-// program's.
+// `pointers`: A, B, C, D. If `is_question` is set, the call only queries support, so a refusal is
+// not an error of the program.
 class Preparation {
  public:
   Preparation(const char* call, cublasHandle_t handle, bool is_question)
@@ -214,10 +215,16 @@ class Preparation {
     if (check_.failed()) return check_.status();
     g.k = static_cast<std::int64_t>(k);
     g.batch = l.d->batch;
-    if (!find_arithmetic(static_cast<cublasComputeType_t>(desc->compute), g.a.type, g.b.type,
-                         g.d.type, &g.arithmetic) ||
-        g.arithmetic.scale != static_cast<Type>(desc->scale) || g.c.type != g.d.type)
+    if (is_fp8(g.a.type) || is_fp8(g.b.type)) {
+      if (const char* const why = refusal_of_fp8(*desc, l, g)) return refuse(why);
+      use_scales(*desc, g);
+    } else if (!find_arithmetic(static_cast<cublasComputeType_t>(desc->compute), g.a.type, g.b.type,
+                                g.d.type, &g.arithmetic) ||
+               g.arithmetic.scale != static_cast<Type>(desc->scale) || g.c.type != g.d.type) {
       return refuse("the simulated cuBLASLt has no such types and way to compute");
+    } else if (has_scales(*desc)) {
+      return refuse("scales and the largest magnitude are of FP8");
+    }
     if (l.a->order == 1) g.op_a = turned(g.op_a);
     if (l.b->order == 1) g.op_b = turned(g.op_b);
     if (l.d->order == 1) {  // D^T = op(B)^T op(A)^T
@@ -230,11 +237,13 @@ class Preparation {
   }
 
  private:
-  // Why a call is refused; nullptr: it is not.
+  // Why the call is refused; nullptr if it is supported.
   static const char* refusal(const MatmulDesc& desc, const Layouts& l) {
     for (const void* const other : desc.others)
-      if (other != nullptr)
-        return "the simulated cuBLASLt has no scales and no second output of an epilogue";
+      if (other != nullptr) return "the simulated cuBLASLt has no second output of an epilogue";
+    // The modes of scales; 0: one for a matrix.
+    for (std::size_t i = 4; i < std::size(desc.other_numbers); ++i)
+      if (desc.other_numbers[i] != 0) return "the simulated cuBLASLt has one scale for a matrix";
     if (desc.op_c != 0 || desc.fill != CUBLAS_FILL_MODE_FULL || desc.pointer_mode > 1)
       return "the simulated cuBLASLt has no operation on C, no triangles and no vectors of alpha";
     for (const MatrixLayout* one : {l.a, l.b, l.c, l.d}) {
@@ -245,6 +254,50 @@ class Preparation {
     }
     if (l.c->order != l.d->order) return "the simulated cuBLASLt has C and D of one order";
     return nullptr;
+  }
+
+  static bool has_scales(const MatmulDesc& desc) {
+    return desc.largest != nullptr ||
+           std::any_of(std::begin(desc.scales), std::end(desc.scales),
+                       [](const void* scale) { return scale != nullptr; });
+  }
+
+  // cuBLAS, "cublasLtMatmul()": what its tables of FP8 and the sentences above them ask for.
+  static const char* refusal_of_fp8(const MatmulDesc& desc, const Layouts& l, const Gemm& g) {
+    int device = 0, major = 0, minor = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    if (major * 10 + minor < 89) return "FP8 needs a device of sm_89 or later";
+    if (desc.compute != CUBLAS_COMPUTE_32F || desc.scale != CUDA_R_32F)
+      return "FP8 needs CUBLAS_COMPUTE_32F and a scale of CUDA_R_32F";
+    if (!is_fp8(g.a.type) || !is_fp8(g.b.type) ||
+        (g.a.type == Type::kE5M2 && g.b.type == Type::kE5M2))
+      return "of FP8 both of A and B are, and one of them is E4M3";
+    const bool to_fp8 = is_fp8(g.d.type);
+    if (g.d.type == Type::kE5M2 && g.a.type == g.b.type) return "E4M3 has no product in E5M2";
+    if (g.c.type != Type::kF16 && g.c.type != Type::kBF16 && (to_fp8 || g.c.type != Type::kF32))
+      return "C of FP8 is f16 or bf16, or f32 where D is no FP8";
+    if (!to_fp8 && g.c.type != g.d.type) return "C and D are of one type, unless D is FP8";
+    if (l.a->order != 0 || l.b->order != 0 || l.d->order != 0) return "FP8 lies by columns";
+    if (major != 10 && (g.op_a != Op::kTranspose || g.op_b != Op::kNone))
+      return "FP8 needs A transposed and B not";
+    for (const Matrix* m : {&g.a, &g.b, &g.c, &g.d})
+      if (static_cast<std::size_t>(m->ld) * size_of(m->type) % 16 != 0)
+        return "columns of FP8 are multiples of 16 bytes apart";
+    if (g.k % 16 != 0) return "FP8 needs a depth that is a multiple of 16";
+    if (desc.scales[2] != nullptr || (desc.scales[3] != nullptr && !to_fp8))
+      return "a scale is of a matrix of FP8";
+    return nullptr;
+  }
+  static void use_scales(const MatmulDesc& desc, Gemm& g) {
+    constexpr const char* kNames[] = {"A's scale", "B's scale", "", "D's scale"};
+    g.arithmetic = {};
+    for (const int i : {0, 1, 3}) {
+      if (desc.scales[i] == nullptr) continue;
+      (i == 3 ? g.result_factors : g.factors).push_back({kNames[i], desc.scales[i], Type::kF32});
+    }
+    g.largest = desc.largest;
   }
 
   cublasStatus_t refuse(const char* why) {
@@ -265,9 +318,8 @@ class Preparation {
       return refuse("the simulated cuBLASLt has epilogues for sums in float alone");
     after.of_columns = d.order == 1;
     after.stride = desc.bias_stride;
-    after.bias = {
-        "bias", desc.bias, static_cast<std::int64_t>(m), 1,
-        desc.bias_type < 0 ? static_cast<Type>(d.type) : static_cast<Type>(desc.bias_type)};
+    after.bias = {"bias", desc.bias, static_cast<std::int64_t>(m), 1,
+                  desc.bias_type >= 0 ? static_cast<Type>(desc.bias_type) : result->gemm.c.type};
     return check_.status();
   }
 
@@ -296,7 +348,9 @@ cublasStatus_t matmul(cublasHandle_t handle, const MatmulDesc* desc, const void*
   g.workspace = workspace;
   g.workspace_bytes = workspace_bytes;
   const bool is_plain = desc->epilogue == kEpilogueDefault;
-  return put(kCall, stream, {pointers[0], pointers[1], pointers[2], pointers[3]},
+  return put(kCall, stream,
+             {pointers[0], pointers[1], pointers[2], pointers[3], desc->scales[0], desc->scales[1],
+              desc->scales[3], desc->largest},
              [made, is_plain](Access& access) {
                if (is_plain) return run(access, made.gemm);
                run(access, made.gemm,
@@ -322,7 +376,7 @@ cublasStatus_t cublasLtCreate(cublasHandle_t* handle) {
 }
 cublasStatus_t cublasLtDestroy(cublasHandle_t handle) {
   Check check("cublasLtDestroy", handle);
-  if (!check.failed()) handle->magic = 0;  // it stays, so that its use is found
+  if (!check.failed()) handle->magic = 0;  // the memory is kept, so that later uses are detected
   return check.status();
 }
 const char* cublasLtGetStatusName(cublasStatus_t status) { return name_of(status); }

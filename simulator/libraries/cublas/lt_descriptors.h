@@ -1,5 +1,5 @@
 // Descriptors of cuBLASLt. They are stored in the caller's opaque structures, whose sizes
-// cublasLt.h defines. Their attributes have that header's numbers.
+// cublasLt.h fixes. Attributes have that header's numbers.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,21 @@ struct MatmulDesc {
   std::uint32_t epilogue = 1;
   const void* bias = nullptr;
   std::int64_t bias_stride = 0;
-  std::int32_t bias_type = -1;  // D's
+  std::int32_t bias_type = -1;  // defaults to D's type
   std::int32_t sm_count = 0;
-  // Values of attributes that are stored but not simulated: a call with one of them is refused.
-  const void* others[12] = {};
+  // Device addresses of one float each, or nullptr: the factors of A, B, C and D, and the place for
+  // the largest magnitude of D.
+  const void* scales[4] = {};
+  void* largest = nullptr;
+  // Attributes that are stored but not simulated: a call that uses one is refused.
+  const void* others[5] = {};
   std::int64_t other_numbers[6] = {};
 };
 static_assert(sizeof(MatmulDesc) <= 256);
 
 struct MatrixLayout {
   std::uint32_t type = CUDA_R_32F;
-  std::int32_t order = 0;  // columns; 1: rows
+  std::int32_t order = 0;  // 0: column-major; 1: row-major
   std::uint64_t rows = 0, columns = 0;
   std::int64_t ld = 0;
   std::int32_t batch = 1, batch_mode = 0;

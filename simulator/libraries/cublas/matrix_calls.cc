@@ -1,4 +1,4 @@
-// Level 3 but for gemm: trsm, trmm, symm, hemm, syrk, herk, geam, dgmm (cuBLAS, "cuBLAS Level-3
+// Level 3 except gemm: trsm, trmm, symm, hemm, syrk, herk, geam, dgmm (cuBLAS, "cuBLAS Level-3
 // Function Reference" and "BLAS-like Extension").
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ Operand operand(const std::vector<T>& dense, Type type, std::int64_t rows) {
   return {reinterpret_cast<const std::byte*>(dense.data()), type, rows, Op::kNone};
 }
 
-// The columns of a matrix without gaps.
+// The columns of a matrix, copied without gaps.
 template <class T>
 std::vector<T> dense(const Matrix& a, const std::byte* at) {
   std::vector<T> values;
@@ -49,7 +49,7 @@ void write(const Matrix& a, std::byte* at, const std::vector<T>& values) {
 struct Triangular {
   bool is_left = true, solves = true;
   Op op = Op::kNone;
-  Matrix a, b, c;  // B is overwritten by trsm, C by trmm
+  Matrix a, b, c;  // trsm overwrites B, trmm writes C
   Scalar alpha;
 };
 
@@ -127,7 +127,7 @@ struct Sides {
   int side, fill, op, diag;
 };
 
-// `batch` < 0: one matrix. `c` null: trsm.
+// `batch` < 0 means one matrix. `c` null means trsm.
 cublasStatus_t triangular(const char* call, cublasHandle_t handle, Type type, const Sides& sides,
                           std::int64_t m, std::int64_t n, const void* alpha, const void* a,
                           std::int64_t lda, const void* b, std::int64_t ldb, const void* c,
@@ -156,7 +156,7 @@ cublasStatus_t triangular(const char* call, cublasHandle_t handle, Type type, co
 
 // ---- symmetric matrices -------------------------------------------------------------------------
 
-// C = alpha A B + beta C, or alpha B A + beta C, A symmetric or Hermitian.
+// C = alpha A B + beta C, or alpha B A + beta C, with A symmetric or Hermitian.
 cublasStatus_t symm(const char* call, cublasHandle_t handle, Type type, bool hermitian, int side,
                     int fill, std::int64_t m, std::int64_t n, const void* alpha_at,
                     const void* a_at, std::int64_t lda, const void* b_at, std::int64_t ldb,
@@ -204,7 +204,7 @@ cublasStatus_t symm(const char* call, cublasHandle_t handle, Type type, bool her
   });
 }
 
-// C = alpha A A^T + beta C, or alpha A^T A + beta C, of C a triangle; of herk with A^H, and real
+// C = alpha A A^T + beta C, or alpha A^T A + beta C, where C is a triangle. herk uses A^H and real
 // factors.
 cublasStatus_t syrk(const char* call, cublasHandle_t handle, Type type, bool hermitian, int fill,
                     int op, std::int64_t n, std::int64_t k, const void* alpha_at, const void* a_at,
@@ -270,7 +270,7 @@ cublasStatus_t geam(const char* call, cublasHandle_t handle, Type type, int op_a
   Check check(call, handle);
   check.sizes({m, n}).operation(op_a).operation(op_b).leading(c);
   check.that(alpha_at != nullptr && beta_at != nullptr, "alpha or beta is a null pointer");
-  // A matrix whose factor is 0 may be missing (cuBLAS, "cublas<t>geam()").
+  // A matrix with factor 0 may be null (cuBLAS, "cublas<t>geam()").
   if (a_at != nullptr) check.leading(a);
   if (b_at != nullptr) check.leading(b);
   check.that(c_at != a_at || (!turns_a && lda == ldc),
@@ -317,7 +317,7 @@ cublasStatus_t dgmm(const char* call, cublasHandle_t handle, Type type, int side
       using T = decltype(zero);
       const std::byte* const from = access.read(a);
       const std::byte* const of_x = access.read(x);
-      // With an increment of 0 all are the first.
+      // With an increment of 0 all elements are the first.
       const auto diagonal = gather<T>(x, of_x);
       std::byte* const to = access.write(c);
       for (std::int64_t j = 0; j < n; ++j) {

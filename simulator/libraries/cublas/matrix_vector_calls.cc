@@ -89,7 +89,7 @@ cublasStatus_t gemv(const char* call, cublasHandle_t handle, Type type, int op, 
   return put(call, handle->stream, {a, x, y}, [=](Access& access) { run(access, g, batch); });
 }
 
-// A += alpha x y^T, or y^H.
+// A += alpha x y^T, or alpha x y^H.
 cublasStatus_t ger(const char* call, cublasHandle_t handle, Type type, bool conjugates,
                    std::int64_t m, std::int64_t n, const void* alpha, const void* x_at,
                    std::int64_t incx, const void* y_at, std::int64_t incy, const void* a_at,

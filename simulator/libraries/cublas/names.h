@@ -1,6 +1,5 @@
-// cuBLAS's types and constants, with the names and numbers of CUDA 13's cublas_api.h. No package
-// that this project's build fetches contains that header. The tests' programs are compiled with
-// these, too.
+// cuBLAS types and constants with the names and numbers of CUDA 13's cublas_api.h. The build does
+// not fetch any package with that header. Test programs use these declarations, too.
 #pragma once
 
 #include <cuda_runtime_api.h>

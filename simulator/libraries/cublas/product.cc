@@ -11,7 +11,7 @@ namespace {
 
 // A tile of the result stays in registers while k runs.
 constexpr std::int64_t kRows = 16, kColumns = 4;
-// So many steps of a panel of A stay in the first cache.
+// The steps of a panel of A that fit into the first-level cache.
 constexpr std::int64_t kSteps = 256, kStepsOfF16 = 16;
 
 float rounded(float value, Rounding rounding) {
@@ -40,8 +40,8 @@ T element(const Operand& a, std::int64_t row, std::int64_t column, Rounding roun
   return a.op == Op::kConjugateTranspose ? conjugate(value) : value;
 }
 
-// Panels of `width` rows of op(A), or columns of op(B): of each the values of one step side by
-// side. The last is filled up with zeros, whose results nobody takes.
+// Packs rows of op(A), or columns of op(B), into panels of `width`. A panel stores the values of
+// one step side by side. The last panel is padded with zeros, whose results are not used.
 template <class T, class At>
 std::vector<T> pack(std::int64_t count, std::int64_t k, std::int64_t width, At&& at) {
   const std::int64_t panels = (count + width - 1) / width;
@@ -56,7 +56,7 @@ std::vector<T> pack(std::int64_t count, std::int64_t k, std::int64_t width, At&&
   return packed;
 }
 
-// Eight floats, four doubles ... as the processor has them.
+// The processor's vectors: eight floats, four doubles and so on.
 template <class T>
 using Lanes [[gnu::vector_size(32)]] = T;
 
@@ -66,7 +66,7 @@ inline Lanes<float> multiply_add(Lanes<float> a, Lanes<float> b, Lanes<float> c)
 inline Lanes<double> multiply_add(Lanes<double> a, Lanes<double> b, Lanes<double> c) {
   return _mm256_fmadd_pd(a, b, c);
 }
-// Wraps (-fwrapv).
+// Overflow wraps (-fwrapv).
 inline Lanes<std::int32_t> multiply_add(Lanes<std::int32_t> a, Lanes<std::int32_t> b,
                                         Lanes<std::int32_t> c) {
   return a * b + c;
@@ -83,7 +83,7 @@ template <class T>
 void add_tile(const T* a, const T* b, std::int64_t steps, T (&sums)[kColumns][kRows]) {
   if constexpr (std::is_arithmetic_v<T>) {
     constexpr std::int64_t kLanes = 32 / sizeof(T);
-    // As many registers as there are for it.
+    // As many as the processor has registers for.
     constexpr std::int64_t kParts = 2;
     for (std::int64_t row = 0; row < kRows; row += kParts * kLanes) {
       Lanes<T> tile[kColumns][kParts];

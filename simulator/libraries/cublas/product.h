@@ -1,9 +1,9 @@
 // The product of two matrices: the arithmetic of every gemm.
 //
-// Each element is one chain of sums in the order of k, starting at zero. Each step is a fused
-// multiply-add in the computation type: |error| <= k u sum |a b|, with u half an ulp of 1 in that
-// type (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1). A GPU sums in another
-// order, within the same bound.
+// Each element is a chain of fused multiply-adds in the order of k, starting from zero, in the
+// computing type: |error| <= k u sum |a b|, where u is half an ulp of 1 in that type (Higham,
+// "Accuracy and Stability of Numerical Algorithms", 3.1). A GPU sums in another order within the
+// same bound.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@ namespace lockstep::cublas {
 
 enum class Op { kNone = 0, kTranspose = 1, kConjugateTranspose = 2 };
 
-// The rounding of the elements of A and B before they are multiplied.
+// Rounds the elements of A and B before the multiplication.
 enum class Rounding { kNone, kF16, kBF16, kTF32 };
 
-// op(A), column-major, with its layout in memory.
+// op(A) of a column-major matrix in memory.
 struct Operand {
   const std::byte* at = nullptr;
   Type type = Type::kF32;
-  std::int64_t ld = 0;  // elements between columns
+  std::int64_t ld = 0;  // elements from column to column
   Op op = Op::kNone;
 };
 
 struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
   Rounding rounding = Rounding::kNone;
-  // The sums are rounded to f16 after each 16 steps, as in a tensor core with f16 sums.
+  // Rounds the sums to f16 after each 16 steps, like a tensor core that accumulates in f16.
   bool sums_in_f16 = false;
 };
 

@@ -1,4 +1,4 @@
-// A triangular matrix op(A), and the solution of systems of equations with it.
+// A triangular matrix op(A), and systems of equations with it.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace lockstep::cublas {
 template <class T>
 class Triangle {
  public:
-  // `a`: kLower or kUpper, as stored in memory at `at`.
+  // `at` is the address of `a`. `a` is kLower or kUpper as stored in memory.
   Triangle(const Matrix& a, const std::byte* at, Op op)
       : a_(a), at_(at), op_(op), is_lower_((a.part == Matrix::Part::kLower) == (op == Op::kNone)) {}
 
-  // An element of op(A), which must be in the triangle. An implicit diagonal is 1.
+  // An element of op(A) in its triangle. 1 on a diagonal that is not accessed.
   T operator()(std::int64_t row, std::int64_t column) const {
     if (row == column && !a_.has_diagonal) return T{1};
     if (op_ != Op::kNone) std::swap(row, column);
@@ -26,12 +26,12 @@ class Triangle {
   }
   bool is_lower() const { return is_lower_; }
 
-  // Solves op(A) x = b by substitution. On entry `x` is b.
+  // Solves op(A) x = b by substitution. `x` contains b on entry.
   void solve(std::vector<T>& x) const {
     solve(x, is_lower_,
           [&](std::int64_t row, std::int64_t column) { return (*this)(row, column); });
   }
-  // Solves op(A)^T x = b, without a conjugate.
+  // Solves op(A)^T x = b without conjugation.
   void solve_transposed(std::vector<T>& x) const {
     solve(x, !is_lower_,
           [&](std::int64_t row, std::int64_t column) { return (*this)(column, row); });

@@ -9,8 +9,8 @@
 namespace lockstep::cublas {
 
 int unsupported(const char* function) {
-  // By the name that programs know: the header has cublasSsbmv for cublasSsbmv_v2. It lives as long
-  // as the process.
+  // Uses the name that programs know: the header has cublasSsbmv for cublasSsbmv_v2. The set lives
+  // as long as the process.
   static auto* const names = new std::set<std::string>;
   static std::mutex lock;
   const std::lock_guard guard(lock);

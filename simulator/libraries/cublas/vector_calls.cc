@@ -1,5 +1,5 @@
 // Level 1: vectors (cuBLAS, "cuBLAS Level-1 Function Reference"). Sums are chains of fused
-// multiply-adds in the order of the elements; nrm2 sums squares in the next wider type.
+// multiply-adds in the order of the elements. nrm2 sums the squares in the next wider type.
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace lockstep::cublas {
 namespace {
 
-// |re| + |im|, as asum and amax have it.
+// |re| + |im|, the magnitude for asum and amax.
 template <class T>
 auto magnitude(T value) {
   if constexpr (requires { value.imag(); }) {
@@ -80,8 +80,8 @@ cublasStatus_t copy(const char* call, cublasHandle_t handle, Vector x, Vector y,
   });
 }
 
-// A function of the elements of one or two vectors. `compute` takes (Access&) and gives the result;
-// of no elements it is zero.
+// Computes a result from the elements of one or two vectors. `compute` takes (Access&) and returns
+// the result. The result is zero if there are no elements.
 template <class Compute>
 cublasStatus_t reduce(const char* call, cublasHandle_t handle, std::int64_t n,
                       std::initializer_list<const void*> pointers, void* to, Type type,
@@ -112,7 +112,7 @@ cublasStatus_t dot(const char* call, cublasHandle_t handle, Vector x, Vector y, 
   });
 }
 
-// `Reduce` makes a number of the vector's elements, of the type T.
+// The same for one vector: `make` computes the result from its elements, which have type T.
 template <class Make>
 cublasStatus_t reduce_one(const char* call, cublasHandle_t handle, Vector x, void* to, Type type,
                           Make make) {
@@ -151,7 +151,7 @@ struct Sum {
     return sum;
   }
 };
-// The first of the largest, or smallest, counted from 1.
+// The index of the first largest, or smallest, element, counted from 1.
 struct Extreme {
   bool largest;
   template <class T>
@@ -166,7 +166,7 @@ struct Extreme {
   }
 };
 
-// The index: int, or std::int64_t.
+// Index is int or std::int64_t.
 template <class Index>
 cublasStatus_t extreme(const char* call, cublasHandle_t handle, Vector x, Index* to, bool largest) {
   Check check(call, handle);
@@ -182,7 +182,7 @@ cublasStatus_t extreme(const char* call, cublasHandle_t handle, Vector x, Index*
             found = Extreme{largest}(gather<decltype(zero)>(x, access.read(x)));
           });
         }
-        // An index of 64 bits is opened as what has its size.
+        // A 64-bit index is opened as an element of the same size.
         const Vector place{"result", to, 1, 1, sizeof(Index) == 4 ? Type::kI32 : Type::kF64};
         *(on_device ? reinterpret_cast<Index*>(access.write(place)) : to) =
             static_cast<Index>(found);
@@ -192,7 +192,8 @@ cublasStatus_t extreme(const char* call, cublasHandle_t handle, Vector x, Index*
 
 Type as_type(cudaDataType type) { return static_cast<Type>(type); }
 
-// Types of the Ex functions: one type of vectors, computed in it or in float.
+// Whether an Ex function supports the types: vectors of one type, computed in that type or in
+// float.
 bool fits(cudaDataType x, cudaDataType y, cudaDataType executed) {
   const Type type = as_type(x);
   if (x != y) return false;

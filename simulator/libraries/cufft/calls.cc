@@ -1,5 +1,5 @@
-// libcufft.so.12 for the simulated GPU (cuFFT of CUDA 13, "cuFFT API Reference"): plans of one to
-// three dimensions in f32 and f64, and their execution as operations of the plan's stream.
+// libcufft.so.12 for the simulated GPU (cuFFT of CUDA 13, "cuFFT API Reference"): plans with one to
+// three dimensions in f32 and f64. Their executions are operations of the plan's stream.
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 
@@ -35,7 +35,7 @@ struct Plan {
 };
 
 std::mutex plans_lock;
-// Lives as long as the process: destructors may call the library.
+// Lives as long as the process, because destructors may call cuFFT.
 std::map<int, Plan>& plans() {
   static auto* const all = new std::map<int, Plan>;
   return *all;
@@ -60,7 +60,7 @@ Result fail(const char* call, Result result, const char* reason, bool refused = 
   return result;
 }
 
-// Findings must name the code that calls this library.
+// Makes findings name the code that calls this library, not the library.
 [[maybe_unused]] const bool stands_in = [] {
   lockstepStandIn(reinterpret_cast<const void*>(&fail));
   return true;
@@ -73,7 +73,7 @@ int unsupported(const char* call) {
               true);
 }
 
-// Calls use(plan) for a handle.
+// Calls use(plan) for the plan of a handle.
 template <class Use>
 Result with_plan(const char* call, int handle, Use&& use) {
   std::unique_lock guard(plans_lock);
@@ -87,7 +87,7 @@ Result with_plan(const char* call, int handle, Use&& use) {
 
 // ---- plans --------------------------------------------------------------------------------------
 
-// A type of cufftType.
+// Sets the type from a value of cufftType.
 bool set_type(int type, Shape* shape) {
   switch (type) {
     case 0x29: shape->kind = Kind::kComplex; break;
@@ -101,7 +101,7 @@ bool set_type(int type, Shape* shape) {
   return true;
 }
 
-// The arguments of a plan of many, in either integer width.
+// The arguments of cufftMakePlanMany, with int or long long sizes.
 template <class Int>
 struct Many {
   int rank;
@@ -120,7 +120,7 @@ Shape::Side side(int rank, const Int* embed, Int stride, Int distance) {
   return result;
 }
 
-// Sets the shape; reports invalid parameters.
+// Sets the sizes of a plan's shape. Reports invalid arguments.
 template <class Int>
 Result set_sizes(const char* call, const Many<Int>& many, Shape* shape) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
@@ -136,7 +136,7 @@ Result set_sizes(const char* call, const Many<Int>& many, Shape* shape) {
     elements *= many.n[d];
     shape->n[static_cast<std::size_t>(3 - many.rank + d)] = many.n[d];
   }
-  // Unless both are given, the layout is the basic one, and strides and distances are ignored.
+  // Without both arrays the layout is the basic one; strides and distances are ignored.
   if (many.inembed == nullptr || many.onembed == nullptr) return kSuccess;
   if (many.istride < 1 || many.ostride < 1 || many.idist < 0 || many.odist < 0)
     return fail(call, kInvalidValue, "a stride is less than 1, or a distance is negative");
@@ -179,7 +179,7 @@ Result make(const char* call, int handle, const Many<Int>& many, int type, std::
   return result == kSuccess ? make(call, handle, shape, work_size) : result;
 }
 
-// The work area size of a plan.
+// The workspace size that a plan would need.
 template <class Int>
 Result estimate(const char* call, const Many<Int>& many, int type, std::size_t* work_size) {
   Shape shape;
@@ -198,7 +198,7 @@ Result create(const char* call, int* handle) {
   return kSuccess;
 }
 
-// Creates and initialises a plan.
+// Creates a plan and its transforms.
 template <class Int>
 Result plan(const char* call, int* handle, const Many<Int>& many, int type) {
   Shape shape;
@@ -207,7 +207,7 @@ Result plan(const char* call, int* handle, const Many<Int>& many, int type) {
   return result == kSuccess ? make(call, *handle, shape, nullptr) : result;
 }
 
-// Types of cufftXtMakePlanMany: of the input, the output and the computation.
+// Sets the type from the input, output and computation types of cufftXtMakePlanMany.
 bool set_types(cudaDataType in, cudaDataType out, cudaDataType computed, Shape* shape) {
   const auto is = [&](cudaDataType i, cudaDataType o, cudaDataType c, Kind kind, bool is_double) {
     if (in != i || out != o || computed != c) return false;
@@ -233,7 +233,7 @@ Result describe_by_types(const char* call, const Many<long long>& many, cudaData
 
 // ---- execution ----------------------------------------------------------------------------------
 
-// `kind` nullptr: the plan's own.
+// If `kind` is nullptr, the plan's own kind is used.
 Result execute(const char* call, int handle, const Kind* kind, bool is_double, const void* from,
                void* to, int direction) {
   Work work;
@@ -299,7 +299,7 @@ Result cufftDestroy(int handle) {
   const Result found = with_plan(__func__, handle, [](Plan&) { return kSuccess; });
   if (found != kSuccess) return found;
   const std::lock_guard guard(plans_lock);
-  plans().erase(handle);  // what waits in a stream has a copy
+  plans().erase(handle);  // work waiting in a stream has its own copy
   return kSuccess;
 }
 

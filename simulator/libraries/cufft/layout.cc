@@ -9,7 +9,7 @@ std::byte* open(lockstepRunningWork* running, const Layout& layout, const char* 
   struct Level {
     std::size_t count, distance;  // bytes
   };
-  // From inside to outside; what lies without gaps becomes one row.
+  // From the innermost dimension outwards. Dimensions without gaps are merged into one row.
   std::size_t width = layout.element;
   std::vector<Level> levels;
   const auto add = [&](std::int64_t count, std::int64_t elements) {

@@ -1,5 +1,5 @@
-// The layout of the elements of a batch of transforms (cuFFT, "Advanced Data Layout"), and how a
-// running operation accesses them.
+// The layout of a batch of transforms in memory (cuFFT, "Advanced Data Layout"), and an operation's
+// access to it when it is executed.
 #pragma once
 
 #include <array>
@@ -10,10 +10,11 @@
 
 namespace lockstep::cufft {
 
-// The layout of the input or the output. Element (b, i, j, k) is at b * distance + ((i * embed[1] +
-// j) * embed[2] + k) * stride. Missing dimensions are filled with 1 from the left.
+// The layout of the input or the output. Element (b, i, j, k) lies at
+// b * distance + ((i * embed[1] + j) * embed[2] + k) * stride. Missing dimensions are added on the
+// left with size 1.
 struct Layout {
-  std::array<std::int64_t, 3> n{1, 1, 1};  // stored elements, also of half a spectrum
+  std::array<std::int64_t, 3> n{1, 1, 1};  // elements in memory; for a half spectrum, only its half
   std::array<std::int64_t, 3> embed{1, 1, 1};
   std::int64_t stride = 1, distance = 1, batch = 1;
   std::size_t element = 0;  // bytes
@@ -23,8 +24,8 @@ struct Layout {
   }
 };
 
-// Opens all elements for `use` (lockstepRegionUse). Returns the host address of the first one;
-// nullptr if the memory does not exist, which has been reported.
+// Opens all elements for `use` (lockstepRegionUse). Returns the host address of the first element,
+// or nullptr if the memory is not accessible, which has then been reported.
 std::byte* open(lockstepRunningWork* running, const Layout& layout, const char* name,
                 const void* at, int use);
 

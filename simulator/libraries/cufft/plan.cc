@@ -66,7 +66,7 @@ void transform(const Work& work, const Layout& in, const Layout& out, const std:
                std::byte* to) {
   using Complex = std::complex<Real>;
   const Shape& shape = work.shape;
-  std::vector<Grid> done;  // all is read before anything is written: it may be in place
+  std::vector<Grid> done;  // reads everything before writing, because the transform may be in place
   for (std::int64_t b = 0; b < shape.batch; ++b) {
     Grid grid(in.n);
     grid.for_each([&](Value& value, auto i, auto j, auto k) {
@@ -77,8 +77,8 @@ void transform(const Work& work, const Layout& in, const Layout& out, const std:
     if (shape.kind == Kind::kComplexToReal) {
       transform_axis(grid, 0, *work.transforms[0], true);
       transform_axis(grid, 1, *work.transforms[1], true);
-      // The other half of each row is the conjugate of this one. The imaginary part of its ends
-      // counts for nothing.
+      // The other half of each row is the conjugate of this half. The imaginary part of its end
+      // values is ignored.
       Grid whole(shape.n);
       const std::int64_t n = shape.n[2];
       whole.for_each([&](Value& value, auto i, auto j, auto k) {

@@ -1,4 +1,4 @@
-// A plan of cuFFT: the shape and layout of a transform, and the operation that executes it.
+// A plan of cuFFT: the sizes and layout of its transforms, and the operation that executes it.
 #pragma once
 
 #include <driver_types.h>
@@ -15,15 +15,15 @@ namespace lockstep::cufft {
 
 enum class Kind { kComplex, kRealToComplex, kComplexToReal };
 
-// The parameters of cufftMakePlanMany.
+// The arguments of cufftMakePlanMany.
 struct Shape {
   Kind kind = Kind::kComplex;
   bool is_double = false;
   int rank = 1;
-  std::array<std::int64_t, 3> n{1, 1, 1};  // filled up from the left
+  std::array<std::int64_t, 3> n{1, 1, 1};  // missing dimensions are added on the left
   std::int64_t batch = 1;
-  // A side of the advanced layout. Without it, elements are stored without gaps, and the reals of
-  // an in-place transform in rows padded to the length of the complex rows.
+  // The advanced layout. Without it, elements have no gaps, except that rows of reals in an in-
+  // place transform are padded to the size of the complex rows.
   struct Side {
     std::array<std::int64_t, 3> embed{1, 1, 1};
     std::int64_t stride = 1, distance = 1;
@@ -34,7 +34,7 @@ struct Shape {
   std::size_t real_bytes() const { return is_double ? 8 : 4; }
   Layout input(bool in_place) const { return layout(0, in_place); }
   Layout output(bool in_place) const { return layout(1, in_place); }
-  // The size in bytes that the simulated library reports: the complex numbers of a batch.
+  // The workspace in bytes that the simulated library reports: the complex numbers of a batch.
   std::size_t workspace() const;
 
  private:
@@ -48,10 +48,10 @@ struct Work {
   const void* from = nullptr;
   void* to = nullptr;
   bool inverse = false;
-  void* workspace = nullptr;  // nullptr: the library's own, which is invisible
+  void* workspace = nullptr;  // nullptr: the library's own workspace, which is not simulated
   std::size_t workspace_bytes = 0;
 
-  // Returns 0, or 1 if memory does not exist.
+  // Returns 0, or 1 if memory is not accessible.
   int run(lockstepRunningWork* running) const;
 };
 

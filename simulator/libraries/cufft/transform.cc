@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::size_t kLargestFactor = 61;
 
-// exp(-2 pi i k / n) for k < n. Those of the four directions are exact, so that ones cancel.
+// exp(-2 pi i k / n) for k < n. Exact on the four axes, so that ones cancel.
 Transform::Value root(std::size_t k, std::size_t n) {
   constexpr long double kQuarterTurn = 1.570796326794896619231321691639751442L;
   const std::size_t quadrant = 4 * k / n, rest = 4 * k % n;
-  // From the nearer axis, below an eighth of a turn.
+  // Measures the angle from the nearer axis: less than an eighth of a turn.
   const bool is_far = 2 * rest > n;
   const long double angle = kQuarterTurn * static_cast<long double>(is_far ? n - rest : rest) /
                             static_cast<long double>(n);
@@ -27,7 +27,7 @@ Transform::Value root(std::size_t k, std::size_t n) {
   }
 }
 
-// Prime factors in ascending order; none where one of them is above the largest.
+// The prime factors in ascending order; empty if one exceeds the largest supported factor.
 std::vector<std::size_t> factorize(std::size_t n) {
   std::vector<std::size_t> factors;
   for (std::size_t p = 2; p <= kLargestFactor && n > 1; ++p) {
@@ -49,7 +49,7 @@ Transform::Transform(std::size_t n) : n_(n), factors_(factorize(n)) {
   const std::size_t m = std::bit_ceil(2 * n - 1);
   spectrum_.assign(m, {});
   for (std::size_t k = 0; k < n; ++k) {
-    // k^2 mod 2n stays exact.
+    // Computes k^2 mod 2n exactly.
     chirp_.push_back(
         root(static_cast<std::size_t>(static_cast<unsigned __int128>(k) * k % (2 * n)), 2 * n));
     spectrum_[k] = std::conj(chirp_[k]);
@@ -71,7 +71,7 @@ void Transform::inverse(Value* x) const {
   for (std::size_t i = 0; i < n_; ++i) x[i] = std::conj(x[i]);
 }
 
-// `from` has n values, `step` apart.
+// Transforms the n values of `from`, which are `step` apart.
 void Transform::by_factors(Value* to, const Value* from, std::size_t n, std::size_t step,
                            std::size_t factor) const {
   if (n == 1) {

@@ -1,8 +1,8 @@
-// libcurand.so.10 for the simulated GPU: pseudorandom numbers of the host API (cuRAND, "Host API").
+// libcurand.so.10 for the simulated GPU: the host API's pseudorandom numbers (cuRAND, "Host API").
 //
-// Every generator returns numbers of Philox 4x32-10 (Salmon et al., "Parallel random numbers: as
-// easy as 1, 2, 3", SC'11); element i of a sequence belongs to counter i / 4. The distributions are
-// cuRAND's, but the numbers are not. Quasirandom generators, and integer distributions other than
+// Every generator returns the numbers of Philox 4x32-10 (Salmon et al., "Parallel random numbers:
+// as easy as 1, 2, 3", SC'11). Element i of a sequence comes from counter i / 4. The distributions
+// are cuRAND's; the numbers are not. Quasirandom generators, and all integer distributions except
 // Poisson's, are refused. Contract: curand.h of CUDA 13.
 #include <cuda_runtime_api.h>
 #include <library_types.h>
@@ -34,7 +34,7 @@ struct Generator {
   unsigned magic = kMagic;
   bool on_host = false;
   cudaStream_t stream = nullptr;
-  std::uint64_t seed = 0, next = 0;  // `next`: the number of 32 bits that comes next
+  std::uint64_t seed = 0, next = 0;  // `next`: the index of the next 32-bit number
 };
 
 Status fail(const char* call, Status status, const char* reason, bool refused = false) {
@@ -55,7 +55,7 @@ Status fail(const char* call, Status status, const char* reason, bool refused = 
   return status;
 }
 
-// Findings must name the code that calls this library.
+// Makes findings name the code that calls this library, not the library.
 [[maybe_unused]] const bool stands_in = [] {
   lockstepStandIn(reinterpret_cast<const void*>(&fail));
   return true;
@@ -66,10 +66,10 @@ constexpr const char* kNoGenerator = "the generator was not created, or was dest
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-// The sequence of a seed: 32-bit numbers, by index.
+// The sequence of 32-bit numbers for a seed.
 class Sequence {
  public:
-  // `branch`: selects one of the independent sequences of a seed.
+  // `branch`: different branches of one seed are independent sequences.
   Sequence(std::uint64_t seed, std::uint64_t first, std::uint64_t branch = 0)
       : seed_(seed), place_(first), branch_(branch) {}
   std::uint32_t next() {
@@ -109,7 +109,7 @@ class Sequence {
   std::array<std::uint32_t, 4> block_{};
 };
 
-// Greater than 0, at most 1.
+// A number in (0, 1].
 float uniform(Sequence& s, float) {
   return std::fma(static_cast<float>(s.next()), 0x1p-32f, 0x1p-33f);
 }
@@ -117,7 +117,7 @@ double uniform(Sequence& s, double) {
   return std::fma(static_cast<double>(s.next_64() >> 11), 0x1p-53, 0x1p-54);
 }
 
-// Two at a time, by the Box-Muller transform.
+// Generates two numbers at a time (Box and Muller).
 template <class T>
 void fill_normal(Sequence& s, T* to, std::size_t n, T mean, T deviation, bool is_logarithm) {
   for (std::size_t i = 0; i < n; i += 2) {
@@ -130,7 +130,7 @@ void fill_normal(Sequence& s, T* to, std::size_t n, T mean, T deviation, bool is
   }
 }
 
-// By multiplying uniform numbers, in steps whose means are small (Knuth, 3.4.1).
+// Multiplies uniform numbers, in steps with small means (Knuth, 3.4.1).
 std::uint32_t poisson(Sequence& s, double lambda) {
   constexpr double kStep = 500;
   std::uint32_t count = 0;
@@ -144,7 +144,7 @@ std::uint32_t poisson(Sequence& s, double lambda) {
 
 // ---- calls --------------------------------------------------------------------------------------
 
-// `fill` writes n elements of a sequence. The call consumes `used` 32-bit numbers of it.
+// Generates n elements with `fill`. The call consumes `used` 32-bit numbers of the sequence.
 template <class T, class Fill>
 Status generate(const char* call, Generator* generator, T* to, std::size_t n, std::uint64_t used,
                 Fill fill) {
@@ -204,7 +204,8 @@ Status generate_normal(const char* call, Generator* generator, T* to, std::size_
 
 Status create(const char* call, Generator** generator, int type, bool on_host) {
   if (generator == nullptr) return fail(call, kNotInitialized, "the generator is a null pointer");
-  // 100: the default; 101, 121, 141, 142, 161: XORWOW, MRG32K3A, MTGP32, MT19937, PHILOX4_32_10.
+  // 100 is the default; 101, 121, 141, 142 and 161 are XORWOW, MRG32K3A, MTGP32, MT19937 and
+  // PHILOX4_32_10.
   switch (type) {
     case 100:
     case 101:
@@ -247,7 +248,8 @@ Status curandCreateGeneratorHost(Generator** generator, int type) {
   return create(__func__, generator, type, true);
 }
 Status curandDestroyGenerator(Generator* generator) {
-  return set(__func__, generator, &Generator::magic, 0u);  // it stays, so that its use is found
+  return set(__func__, generator, &Generator::magic,
+             0u);  // the memory is kept, so that later uses are detected
 }
 Status curandGetVersion(int* version) {
   if (version == nullptr) return fail(__func__, kOutOfRange, "a null pointer");
@@ -311,8 +313,7 @@ Status curandGeneratePoisson(Generator* generator, std::uint32_t* to, std::size_
   if (!(lambda > 0) || lambda > 400000)
     return fail(__func__, kOutOfRange, "lambda is not above 0, or above 400,000");
   if (!is_generator(generator)) return fail(__func__, kNotInitialized, kNoGenerator);
-  // The count of numbers for an element is unknown in advance, so each element has a branch of its
-  // own.
+  // The numbers needed for an element vary, so each element has its own branch.
   const std::uint64_t seed = generator->seed, first = generator->next;
   return generate(__func__, generator, to, n, n, [=](Sequence&, std::uint32_t* out) {
     for (std::size_t i = 0; i < n; ++i) {

@@ -166,11 +166,12 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
   if (const char* word = lookup("LOCKSTEP_TRANSLATE"); word != nullptr && *word != '\0') {
     using Translate = engine::LaunchConfig::Translate;
     const std::string_view value = word;
-    if (value != "off" && value != "on" && value != "compare")
-      return complaint("LOCKSTEP_TRANSLATE", value, "'off', 'on' or 'compare'");
-    settings.translate = value == "off"  ? Translate::kOff
-                         : value == "on" ? Translate::kOn
-                                         : Translate::kCompare;
+    if (value != "off" && value != "on" && value != "always" && value != "compare")
+      return complaint("LOCKSTEP_TRANSLATE", value, "'off', 'on', 'always' or 'compare'");
+    settings.translate = value == "off"      ? Translate::kOff
+                         : value == "on"     ? Translate::kOn
+                         : value == "always" ? Translate::kAlways
+                                             : Translate::kCompare;
   }
   std::uint64_t memory_gib = 0;
   if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) ||

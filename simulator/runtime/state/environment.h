@@ -35,9 +35,10 @@
 //   LOCKSTEP_PROOF=on             what is proved before a launch is not checked again; off: it is;
 //                                 compare: it is, and the process stops where the proof was wrong
 //                                 (simulator/proof)
-//   LOCKSTEP_TRANSLATE=off        on: whole warps run machine code made of the kernel; compare: it
-//                                 is held against the interpreter, and the process stops at the
-//                                 first difference (simulator/translate)
+//   LOCKSTEP_TRANSLATE=off        on: warps run machine code made of the kernel once it has executed
+//                                 enough; always: from its first launch on;
+//                                 compare: that, held against the interpreter, and the process
+//                                 stops at the first difference (simulator/translate)
 //   LOCKSTEP_PROFILE=0            1: where the time of kernels goes is recorded (exec --profile)
 //   LOCKSTEP_CERTIFICATE=0        1: what is proved of each launch is recorded (exec --certificate)
 //   CUDA_LAUNCH_BLOCKING=0        1: a launch itself returns the kernel's error, as NVIDIA's

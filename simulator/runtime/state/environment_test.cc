@@ -206,8 +206,9 @@ TEST(Environment, Translation) {
   using Translate = engine::LaunchConfig::Translate;
   EXPECT_EQ(accepted({}).translate, Translate::kOff);
   EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "on"}}).translate, Translate::kOn);
+  EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "always"}}).translate, Translate::kAlways);
   EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "compare"}}).translate, Translate::kCompare);
-  EXPECT_NE(refused("LOCKSTEP_TRANSLATE", "yes").find("'off', 'on' or 'compare'"),
+  EXPECT_NE(refused("LOCKSTEP_TRANSLATE", "yes").find("'off', 'on', 'always' or 'compare'"),
             std::string::npos);
 }
 

@@ -50,6 +50,8 @@ class HostWatch {
   void settle_guards(Runtime& runtime);
   void guard(Runtime& runtime, const std::shared_ptr<Pending>& pending, const memory::Box& box,
              GuardedPages::Level level, bool is_kernel);
+  void guard_reachable(Runtime& runtime, const std::shared_ptr<Pending>& pending,
+                       std::vector<memory::Address> pointers);
   void remember(Runtime& runtime, const HostAccess& access, const void* at);
 
   bool refused_ = false;  // the process does not permit watching

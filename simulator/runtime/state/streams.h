@@ -51,6 +51,7 @@ struct Event {
   std::shared_ptr<Capture> capture;     // if last recorded in a captured stream
   std::vector<GraphNode*> tail;         // during a capture: the nodes it represents
   std::shared_ptr<SharedEvent> shared;  // for cudaEventInterprocess
+  std::uint32_t measured_early = 0;     // calls of cudaEventElapsedTime before it was complete
 };
 
 class Streams {

@@ -232,6 +232,23 @@ CUDA_TEST(Event, MeasuresBetweenRecords) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaEventCreateWithFlags(&a, 64));
 }
 
+// What has been put is not executed by the first calls, and a loop of them ends.
+CUDA_TEST(Event, MeasuringIsNoWait) {
+  cudaEvent_t a, b;
+  float ms = -1;
+  ASSERT_CUDA(cudaSuccess, cudaEventCreate(&a));
+  ASSERT_CUDA(cudaSuccess, cudaEventCreate(&b));
+  EXPECT_CUDA(cudaSuccess, cudaEventRecord(a, nullptr));
+  for (int i = 0; i < 3; ++i) kernels::nothing(1, 32);
+  EXPECT_CUDA(cudaSuccess, cudaEventRecord(b, nullptr));
+  for (int i = 0; i < 4; ++i) EXPECT_CUDA(cudaErrorNotReady, cudaEventElapsedTime(&ms, b, b)) << i;
+  cudaError_t error = cudaErrorNotReady;
+  for (int i = 0; i < 100 && error == cudaErrorNotReady; ++i)
+    error = cudaEventElapsedTime(&ms, a, b);
+  EXPECT_CUDA(cudaSuccess, error);
+  EXPECT_GT(ms, 0);
+}
+
 void allocate_inside(void* result) {
   void* p = nullptr;
   *static_cast<cudaError_t*>(result) = cudaMalloc(&p, 4);

@@ -149,20 +149,49 @@ void HostWatch::guard(Runtime& runtime, const std::shared_ptr<Pending>& pending,
   pages.add(*a, std::move(guard));
 }
 
-// A kernel may access what its parameters point to, and the managed variables.
+// A kernel may access what `pointers` point to, and what pointers point to that lie there now. Of
+// an allocation the first 4 KiB are searched for these; data that looks like a pointer costs a
+// protected page, and no finding: a kernel is compared by the bytes that it has accessed.
+void HostWatch::guard_reachable(Runtime& runtime, const std::shared_ptr<Pending>& pending,
+                                std::vector<memory::Address> pointers) {
+  constexpr std::size_t kSearched = 4096, kAllocations = 64;
+  const std::size_t given = pointers.size();
+  const memory::DeviceMemory& memory = *runtime.memory;
+  std::vector<memory::Address> found;  // bases of allocations
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    if (i >= given && found.size() >= kAllocations) return;
+    const memory::Address pointer = pointers[i];
+    const memory::Allocation* const a = memory.find(pointer);
+    if (a == nullptr || a->freed || !host_sees(*a) || std::ranges::count(found, a->base) != 0)
+      continue;
+    found.push_back(a->base);
+    guard(runtime, pending, memory::Box::line(pointer, 1), GuardedPages::Level::kClosed, true);
+    // The simulated GPU has no second address of registered memory, which may be protected.
+    if (a->kind == memory::Kind::kRegistered) continue;
+    const std::byte* const words = memory.host(*a, a->base);
+    for (std::size_t at = 0; at + 8 <= std::min<std::size_t>(a->size, kSearched); at += 8) {
+      memory::Address word = 0;
+      std::memcpy(&word, words + at, sizeof word);
+      if (memory.in_window(word)) pointers.push_back(word);
+    }
+  }
+}
+
+// Of a kernel: what its parameters lead to, and the managed variables.
 void HostWatch::added(Runtime& runtime, const std::shared_ptr<Pending>& pending) {
   if (!watches(runtime) || refused_ || runtime.order.host().covers(pending->at.before)) return;
   using Level = GuardedPages::Level;
   if (const auto* kernel = std::get_if<KernelWork>(&pending->work)) {
     const std::vector<std::byte>& bytes = kernel->parameters;
+    std::vector<memory::Address> pointers;
     for (std::size_t i = 0; i + sizeof(memory::Address) <= bytes.size(); i += 8) {
       memory::Address value = 0;
       std::memcpy(&value, bytes.data() + i, sizeof value);
-      if (value >= kPageBytes)
-        guard(runtime, pending, memory::Box::line(value, 1), Level::kClosed, true);
+      if (value >= kPageBytes) pointers.push_back(value);
     }
-    for (const memory::Address variable : runtime.modules.managed_variables())
-      guard(runtime, pending, memory::Box::line(variable, 1), Level::kClosed, true);
+    const auto variables = runtime.modules.managed_variables();
+    pointers.insert(pointers.end(), variables.begin(), variables.end());
+    guard_reachable(runtime, pending, std::move(pointers));
     return;
   }
   if (const auto* library = std::get_if<LibraryWork>(&pending->work)) {

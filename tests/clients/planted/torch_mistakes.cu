@@ -1,4 +1,4 @@
-// Kernels of an extension of PyTorch, each with a mistake (torch_mistakes.py).
+// Kernels of a PyTorch extension with one mistake each (torch_mistakes.py).
 #include <torch/extension.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// A program that has a thread of its own while it launches kernels.
+// A program with a second host thread at its kernel launches.
 #include <atomic>
 #include <thread>
 

@@ -1,7 +1,9 @@
-// Calls of cuBLAS, each compared with plain loops over the same numbers.
+// Calls of cuBLAS; the results are compared with those of plain loops.
 #include "blas.h"
 
 #include <string>
+
+#include "blas_fp8.h"
 
 static cublasHandle_t handle;
 
@@ -69,7 +71,7 @@ static void check_gemm(int m, int n, int k, Z alpha, Z beta) {
   }
 }
 
-// f16 and others with sums in float, integers with sums in int.
+// f16 and similar types are summed in float, integers in int.
 template <class A, class C, class Factor>
 static void check_ex(cudaDataType of_a, cudaDataType of_c, cublasComputeType_t compute) {
   const int m = 12, n = 8, k = 20;
@@ -84,7 +86,7 @@ static void check_ex(cudaDataType of_a, cudaDataType of_c, cublasComputeType_t c
 
 static void check_batches() {
   const int m = 5, n = 4, k = 6, count = 3;
-  // Strided, of one B for all.
+  // Strided batches, with one B for all.
   const Matrix<float> a(m, k * count), b(k, n);
   Matrix<float> c(m, n * count);
   const float alpha = 0.5f, beta = 0;
@@ -100,7 +102,7 @@ static void check_batches() {
     return sum * 0.5;
   };
   c.expect(k + 2, of);
-  // The same by pointers, which lie on the device.
+  // Batches by arrays of pointers in device memory.
   Matrix<float> d(m, n * count);
   const float* as[count];
   const float* bs[count];
@@ -122,7 +124,7 @@ static void check_batches() {
   CUDA(cudaFree(pointers));
 }
 
-// Vectors are matrices of one row, whose gaps are those between their elements.
+// Vectors as matrices of one row: the gaps between columns are the increments.
 static void check_vectors() {
   const int n = 100;
   const Matrix<float> x(1, n, 2);
@@ -134,7 +136,7 @@ static void check_vectors() {
     return 0.75 * x.at(0, j) + y.at(0, j);
   };
   y.expect(2, of_axpy);
-  // The other way round: the last is the first in memory.
+  // A negative increment: the last element is first in memory.
   Matrix<float> z(1, n, 1);
   BLAS(cublasScopy(handle, n, x.device, x.ld, z.device, -z.ld));
   z.expect(0, [&](int, int j, double*) { return x.at(0, n - 1 - j); });
@@ -171,7 +173,7 @@ static void check_vectors() {
   EXPECT(std::abs(wide(product) - of_z) <= 1e-14 * 100);
 }
 
-// alpha, beta and results on the device: read and written when the stream comes to the call.
+// alpha, beta and results in device memory: accessed when the stream executes the call.
 static void check_pointers_on_the_device() {
   const int n = 50;
   const Matrix<float> x(1, n, 0);
@@ -219,7 +221,7 @@ static void check_matrix_and_vector() {
   });
 }
 
-// op(A) X = 2 B and X op(A) = 2 B, by multiplying again.
+// Solves op(A) X = 2 B and X op(A) = 2 B; verifies by multiplying.
 static void check_triangles() {
   const double two = 2, one = 1;
   for (const cublasSideMode_t side : {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT}) {
@@ -238,7 +240,7 @@ static void check_triangles() {
             *size = 1000;
             return 2.0 * b.at(i, j);
           });
-          // The first unknown of a substitution needs nothing but the diagonal.
+          // The first unknown of a substitution needs only the diagonal.
           const bool forward = (fill == CUBLAS_FILL_MODE_LOWER) == (op == CUBLAS_OP_N);
           if (side == CUBLAS_SIDE_RIGHT) continue;
           const int first = forward ? 0 : m - 1;
@@ -278,7 +280,7 @@ static void check_other_matrices() {
   BLAS(cublasZherk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, 5, 3, &alpha, h.device, h.ld, &beta,
                    f.device, f.ld));
   f.expect(10, [&](int i, int j, double* size) {
-    if (i < j) return f.at(i, j);  // the other triangle stays
+    if (i < j) return f.at(i, j);  // the other triangle is unchanged
     Z sum = 0;
     for (int l = 0; l < 3; ++l) sum += h.at(i, l) * std::conj(h.at(j, l));
     *size = 40;
@@ -304,7 +306,7 @@ static void check_copies() {
   CUDA(cudaFree(device));
 }
 
-// Captured into a graph: computed at each launch, of what is there then.
+// Captured in a graph: each launch computes with the current inputs.
 static void check_graph() {
   Matrix<float> x(1, 8, 0), y(1, 8, 0);
   cudaStream_t stream;
@@ -366,7 +368,7 @@ static void check_lt() {
       return Z(sum / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (sum + 0.044715 * sum * sum * sum))));
     });
   }
-  // The same memory as matrices by rows: A is m x k, B n x k, D n x m there.
+  // The same memory as row-major matrices: A is m x k, B n x k, D n x m.
   cublasLtMatmulDesc_t plain;
   cublasLtMatrixLayout_t rows_of_a, rows_of_b, rows_of_d;
   const int by_rows = CUBLASLT_ORDER_ROW;
@@ -393,7 +395,7 @@ static void check_lt() {
   BLAS(cublasLtDestroy(lt));
 }
 
-// What cuBLAS documents for arguments that are wrong. beta 0: C is not read.
+// The status that cuBLAS documents for invalid arguments. With beta 0, C is not read.
 static void check_arguments() {
   const Matrix<float> a(4, 4, 0), b(4, 4, 0);
   const float alpha = 1, beta = 0;
@@ -406,7 +408,7 @@ static void check_arguments() {
   BLAS(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &alpha, a.device, 4, b.device, 4,
                    &beta, fresh, 4));
   CUDA(cudaDeviceSynchronize());
-  // Each at a place of its own: there a call that fails is one finding.
+  // Each failing call is on its own line: calls on one line are one finding.
 #define WITH(m, lda, x)                                                                            \
   cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, 4, 4, x, a.device, lda, b.device, 4, &beta,     \
               fresh, 4)
@@ -420,7 +422,7 @@ static void check_arguments() {
   EXPECT(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &alpha, a.device, CUDA_R_32F, 4,
                       b.device, CUDA_R_16F, 4, &beta, fresh, CUDA_R_32F, 4, CUBLAS_COMPUTE_32F,
                       CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED);
-  // A result of the host cannot be waited for while the stream is captured.
+  // A result in host memory would need a wait, which a capture forbids.
   cudaGraph_t graph = nullptr;
   float result = 0;
   CUDA(cudaStreamCreate(&stream));
@@ -466,9 +468,10 @@ static void check_all() {
   check_copies();
   check_graph();
   check_lt();
+  check_fp8();
 }
 
-// ---- programs that do wrong ---------------------------------------------------------------------
+// ---- programs with a mistake --------------------------------------------------------------------
 
 __global__ void fill(float* to, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) to[i] = 1;
@@ -528,7 +531,7 @@ static void do_wrong(const std::string& what) {
       CUDA(cudaGraphLaunch(exec, stream));
     }
   }
-  // The host waits for one stream alone.
+  // The host waits for one stream only.
   if (what != "unordered-after") cudaStreamSynchronize(stream);
   if (what == "unordered-after") fill<<<1, 32, 0, other>>>(b, n * n);
   cudaDeviceSynchronize();

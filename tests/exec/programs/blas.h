@@ -1,4 +1,4 @@
-// Matrices of the programs that call cuBLAS, and the results that a plain triple loop has.
+// Matrices of the programs that call cuBLAS, and reference results by a plain triple loop.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -21,7 +21,7 @@
     }                                                                                   \
   } while (0)
 
-using Z = std::complex<double>;  // in which results are computed again
+using Z = std::complex<double>;  // the type of reference results
 
 inline Z wide(float v) { return v; }
 inline Z wide(double v) { return v; }
@@ -51,14 +51,14 @@ double unit() {
              : std::ldexp(1, -24);
 }
 
-// Numbers that are the same in each run: in steps of 1/8, between -2 and 2.
+// Pseudo-random numbers, equal in each run: multiples of 1/8 between -2 and 2.
 inline double next_number() {
   static unsigned state = 1;
   state = state * 1664525u + 1013904223u;
   return (static_cast<int>(state >> 16) % 33 - 16) / 8.0;
 }
 
-// Column-major, on both sides. What lies between the columns is written, and must stay.
+// A column-major matrix on host and device. Gaps between columns must not change.
 template <class T>
 struct Matrix {
   int rows, columns, ld;
@@ -86,8 +86,8 @@ struct Matrix {
     CUDA(cudaMemcpy(now.data(), device, now.size() * sizeof(T), cudaMemcpyDeviceToHost));
     return now;
   }
-  // `expected(i, j, &size)` is an element as it must be, and the sum of the magnitudes that went
-  // into it; each may be off by `ulps` of that.
+  // `expected(i, j, &size)` returns the expected element and sets the sum of the magnitudes of its
+  // terms. The error may be `ulps` times that sum.
   template <class Expected>
   void expect(double ulps, Expected&& expected, double of = unit<T>()) const {
     const std::vector<T> now = download();

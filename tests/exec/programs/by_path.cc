@@ -1,5 +1,5 @@
-// Opens the driver and the linker by absolute paths at which nothing is, as packages for Python
-// open copies of their own, and links, loads and launches a kernel.
+// Opens the driver and the linker by absolute paths without files, as Python packages open their
+// own copies; then links, loads and launches a kernel.
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -41,7 +41,7 @@ int main() {
   void* const linker = open("/not/here/libnvJitLink.so.13");
   void* const runtime = open("/not/here/libcudart.so.13");
   EXPECT(driver != nullptr && linker != nullptr && runtime != nullptr);
-  // Without a version, as Triton opens it.
+  // Without a version, as Triton does.
   void* const blas = open("libcublas.so");
   EXPECT(blas != nullptr && dlsym(blas, "cublasCreate_v2") != nullptr);
   EXPECT(blas == open("/not/here/libcublas.so.13") && open("libcuda.so") == driver);
@@ -63,7 +63,7 @@ int main() {
   CALL(linker, nvJitLinkGetErrorLogSize, int(void*, std::size_t*));
   CALL(linker, nvJitLinkDestroy, int(void**));
 
-  // Linked before there is a context, as nvJitLink needs none.
+  // Links before a context exists: nvJitLink needs none.
   void* link = nullptr;
   const char* options[] = {"-arch=sm_90", "-maxrregcount=32"};
   EXPECT(__nvJitLinkCreate_13_0(&link, 2, options) == 0);

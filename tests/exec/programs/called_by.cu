@@ -1,5 +1,5 @@
-// Allocates, frees and launches in functions of its own, whose lines tests name. The argument says
-// what goes wrong.
+// Allocates, frees and launches in functions whose lines tests name. The argument names the
+// mistake.
 #include <cuda_runtime.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Opens a library of NVIDIA's and calls it; and asks for a private table of the driver's, as
-// libnvidia-ml does, which can do without.
+// Opens and calls a library of NVIDIA, and queries a private table of the driver, as libnvidia-ml
+// does, which works without it.
 #include <dlfcn.h>
 
 #include "check.h"

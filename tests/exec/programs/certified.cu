@@ -1,4 +1,4 @@
-// Kernels that can be proved wholly, in part or not at all before the launch. Tests name lines.
+// Kernels whose accesses are proved all, in part or not at all before launch. Tests name lines.
 #include <cuda_runtime.h>
 
 #include "check.h"
@@ -21,7 +21,7 @@ __global__ void raced(int* out) {
   out[threadIdx.x] = cells[63 - threadIdx.x];
 }
 
-// Long enough for a profile: some hundred samples.
+// Long enough for a profile of some hundred samples.
 __global__ void busy(int* out, int rounds) {
   __shared__ int cells[64];
   int sum = 0;
@@ -34,13 +34,25 @@ __global__ void busy(int* out, int rounds) {
   out[blockIdx.x * 64 + threadIdx.x] = sum;
 }
 
-int main(int argc, char**) {
+__global__ void multiplying(float* out, int rounds) {
+  float d[4] = {};
+  for (int i = 0; i < rounds; ++i) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(i));
+  }
+  out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+
+int main(int argc, char** argv) {
   int *in, *out, host[128];
   for (int i = 0; i < 128; ++i) host[i] = 127 - i;
   CUDA(cudaMalloc(&in, sizeof host));
   CUDA(cudaMalloc(&out, sizeof host));
   if (argc > 1) {
-    busy<<<2, 64>>>(out, 160000);
+    if (argv[1][0] == 'b') busy<<<2, 64>>>(out, 160000);
+    if (argv[1][0] == 'm') multiplying<<<1, 32>>>(reinterpret_cast<float*>(out), 60000);
     CUDA(cudaDeviceSynchronize());
     return 0;
   }

@@ -1,5 +1,5 @@
-// What every program here has in common: the first CUDA error, or the first wrong answer, ends it
-// with status 1.
+// Common to all programs here: the first CUDA error or wrong result ends the program with status
+// 1.
 #pragma once
 
 #include <cuda_runtime.h>

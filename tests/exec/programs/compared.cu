@@ -1,6 +1,6 @@
-// What a launch may leave that a test can see: bytes of a variable, of another allocation for a
-// later launch and of the host's memory, a count of instructions. Each part looks at one of them;
-// in some parts nobody looks at a launch.
+// Every effect of a launch that a test can see: bytes of a variable, of an allocation for a later
+// launch, and of host memory; instruction counts. Each part checks one effect; some parts do not
+// check a launch at all.
 #include <dlfcn.h>
 
 #include <cstring>

@@ -1,11 +1,11 @@
-// What is executed, and how, is written beside it: tests/exec/coverage_test.cc names the lines.
+// coverage_test.cc in tests/exec names these lines and their counts.
 #include <cstring>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
 
-// Its line is executed for each call; of the branch one call goes only one way.
+// Every call executes the line; each call takes the branch in one direction only.
 __device__ inline void add_if_positive(int* sum, int value) {
   if (value > 0)
     atomicAdd(sum, value);
@@ -31,7 +31,7 @@ __global__ void whole(int* sum) {
   atomicAdd(sum, kStep * kFactor);
 }
 
-// On 64 threads and then on 40: 50 of the first are within n, and none is 1000 or more.
+// With 64 threads, then 40: 50 of the first are below n, and none reaches 1000.
 int run() {
   int *x = nullptr, *sum = nullptr;
   CUDA(cudaMalloc(&x, 64 * sizeof(int)));
@@ -51,7 +51,7 @@ int run() {
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
   if (std::strcmp(how, "nothing") == 0) return 0;
-  // Twice, each in a process of its own.
+  // Two child processes.
   for (int child = 0; std::strcmp(how, "fork") == 0 && child < 2; ++child) {
     const pid_t process = fork();
     if (process == 0) return run();
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     if (child == 1) return 0;
   }
   if (run() != 0) return 1;
-  // What was executed before a reset counts too.
+  // Lines executed before a reset count too.
   if (std::strcmp(how, "reset") == 0) CUDA(cudaDeviceReset());
   if (std::strcmp(how, "fails") == 0) return 3;
   if (std::strcmp(how, "leaves") == 0) _exit(0);

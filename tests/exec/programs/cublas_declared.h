@@ -1,5 +1,5 @@
-// What the programs here use of cublas_v2.h and cublasLt.h. This project's build fetches neither
-// header. With WITH_CUBLAS_HEADERS the programs are compiled with NVIDIA's.
+// The declarations of cublas_v2.h and cublasLt.h that the programs here use: this project's build
+// fetches neither. With WITH_CUBLAS_HEADERS the programs include NVIDIA's headers.
 #pragma once
 
 #ifdef WITH_CUBLAS_HEADERS
@@ -30,7 +30,11 @@ typedef enum {
   CUBLASLT_MATMUL_DESC_TRANSA = 3,
   CUBLASLT_MATMUL_DESC_TRANSB = 4,
   CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
-  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8
+  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+  CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17,
+  CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18,
+  CUBLASLT_MATMUL_DESC_D_SCALE_POINTER = 20,
+  CUBLASLT_MATMUL_DESC_AMAX_D_POINTER = 21
 } cublasLtMatmulDescAttributes_t;
 typedef enum { CUBLASLT_MATRIX_LAYOUT_ORDER = 1 } cublasLtMatrixLayoutAttribute_t;
 enum { CUBLASLT_ORDER_ROW = 1 };

@@ -1,5 +1,5 @@
-// The same kernel on every device there is, each with memory, a stream and variables of its own;
-// results move from device to device.
+// One kernel on every device, each with its own memory, stream and variables; copies results
+// between devices.
 #include <vector>
 
 #include "check.h"

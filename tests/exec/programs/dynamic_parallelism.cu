@@ -1,12 +1,12 @@
 // Kernels that launch kernels (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism").
 //
-//   dynamic_parallelism order      when each grid comes: prints 1 2 3 4 9 10
-//   dynamic_parallelism sort       a quicksort whose grids launch two others, in streams
-//   dynamic_parallelism refused    a block of 2048 threads: prints what the launch returned
-//   dynamic_parallelism outside    a grid that was launched stores outside of its memory
-//   dynamic_parallelism copies     a fill and a copy by a kernel: prints 1 1 1 1
-//   dynamic_parallelism errors     calls in a kernel that fail, and who learns of it
-//   dynamic_parallelism queries    asks within a kernel for the device, which is not simulated
+//    dynamic_parallelism order      the order of grids: prints 1 2 3 4 9 10
+//    dynamic_parallelism sort       a quicksort whose grids launch two others, in streams
+//    dynamic_parallelism refused    a block of 2048 threads: prints the error of the launch
+//    dynamic_parallelism outside    a child grid stores outside of its memory
+//    dynamic_parallelism copies     a fill and a copy by a kernel: prints 1 1 1 1
+//    dynamic_parallelism errors     failing calls in a kernel, and the last errors of threads
+//    dynamic_parallelism queries    device queries in a kernel, which are not simulated
 #include <cstdio>
 #include <cstring>
 
@@ -23,7 +23,7 @@ __global__ void middle(Log* log) {
   append<<<1, 1>>>(log, 2);
 }
 
-// What each launches has ended before the next one begins in its stream; tail launches come last.
+// A grid's children end before the next grid of its stream starts; tail launches are last.
 __global__ void in_order(Log* log) {
   append<<<1, 1, 0, cudaStreamTailLaunch>>>(log, 9);
   middle<<<1, 1>>>(log);
@@ -84,7 +84,7 @@ __global__ void dynamic(Log* log) {
   space[0] = log->count;
 }
 
-// Each thread has a last error of its own, and so has a grid that is launched.
+// Each thread, and each child grid, has its own last error.
 __global__ void errors(Log* log) {
   if (threadIdx.x == 0) append<<<1, 2048>>>(log, 5);
   __syncthreads();

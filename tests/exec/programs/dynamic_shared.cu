@@ -1,4 +1,4 @@
-// A transpose through dynamic shared memory, more of it than a kernel has without asking.
+// A transpose through dynamic shared memory, more than a kernel has by default.
 #include <vector>
 
 #include "check.h"

@@ -1,4 +1,4 @@
-// Does what each argument names, in turn, and reads no error.
+// Executes the actions that the arguments name, in order, and checks no error.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -20,15 +20,15 @@ __global__ void unwritten(int* p) {
   p[threadIdx.x] = cells[threadIdx.x] + 1;
 }
 
-// All threads write one value, which is worth a look and no error.
+// All threads write one value: information, not an error.
 __global__ void same_value(int* p) { p[0] = 1; }
-// ... and then one writes where nothing is.
+// Writes one value by all threads, then stores out of bounds.
 __global__ void same_value_and_store(int* p, int i) {
   p[0] = 1;
   if (threadIdx.x == 63) p[i] = 1;
 }
 
-#include <unistd.h>  // behind the kernels, whose lines tests name
+#include <unistd.h>  // after the kernels, whose lines tests name
 
 int main(int argc, char** argv) {
   int* p = nullptr;
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
       std::printf("%d devices\n", count);
     }
     if (std::strcmp(what, "close-files") == 0) {
-      // As daemons do; a file of the program's own then has a number that was somebody else's.
+      // Closes all files, as daemons do; the program's next file reuses a closed number.
       for (int file = 3; file < 256; ++file) close(file);
       for (int file = 3; file < 32; ++file) std::fopen("/dev/null", "w");
     }

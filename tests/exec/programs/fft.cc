@@ -1,4 +1,4 @@
-// Transforms of the simulated cuFFT against their definition, and calls with a mistake each.
+// Transforms of the simulated cuFFT compared with their definition, and calls with a mistake each.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-// Of the headers of cuFFT, which this project's build does not fetch.
+// Declarations of cuFFT's headers, which this project's build does not fetch.
 extern "C" {
 int cufftCreate(int*);
 int cufftDestroy(int);
@@ -44,7 +44,7 @@ static std::vector<Wide> numbers(size_t n) {
   return values;
 }
 
-// The definition, over an array of n0 by n1 by n2.
+// The definition of the transform, for an array of n0 x n1 x n2.
 static std::vector<Wide> by_definition(const std::vector<Wide>& x, int n0, int n1, int n2,
                                        int sign) {
   std::vector<Wide> result;
@@ -87,7 +87,7 @@ static T* room(size_t n) {
   return at;
 }
 
-// |got - expected| <= 8 (log2 n + 1) u max|expected|, u of the result's type.
+// Expects |got - expected| <= 8 (log2 n + 1) u max|expected|; u is that of the result's type.
 template <class Got>
 static void expect_near(const std::vector<Got>& got, const std::vector<Wide>& expected,
                         long double u) {
@@ -99,7 +99,7 @@ static void expect_near(const std::vector<Got>& got, const std::vector<Wide>& ex
   EXPECT(worst <= 8 * (std::log2(static_cast<long double>(got.size())) + 1) * u * largest);
 }
 
-// All kinds of one shape in one type.
+// All kinds of transforms for one shape and type.
 template <class Real>
 static void transforms(int rank, int n0, int n1, int n2) {
   using Complex = std::complex<Real>;
@@ -141,7 +141,7 @@ static void transforms(int rank, int n0, int n1, int n2) {
   for (size_t i = 0; i < n; ++i)
     if (i % static_cast<size_t>(n2) <= static_cast<size_t>(n2) / 2) expected.push_back(whole[i]);
   expect_near(download(spectrum, half), expected, u);
-  // Back: n times what it was.
+  // The inverse transform returns n times the input.
   Real* const back = room<Real>(n);
   EXPECT((is_double ? cufftExecZ2D : cufftExecC2R)(make(is_double ? kZ2D : kC2R), spectrum,
                                                    back) == 0);
@@ -152,7 +152,7 @@ static void transforms(int rank, int n0, int n1, int n2) {
     CUDA(cudaFree(p));
 }
 
-// Rows of reals in place, padded; and a strided batch.
+// Padded rows of reals in place, and a strided batch.
 static void layouts() {
   const int kRows = 3, kColumns = 5, kHalf = kColumns / 2 + 1;
   std::vector<float> padded(kRows * 2 * kHalf);

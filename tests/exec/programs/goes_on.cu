@@ -1,7 +1,7 @@
-// Right results by a program with mistakes in it that no result shows: a race, a value that nobody
-// wrote, a shuffle from a lane that is not there and a mask that leaves out its own caller. Each is
-// met again and again. So is a copy of a structure with its padding, each time from an allocation
-// of its own.
+// A program with mistakes that do not change its results: a race, an uninitialised
+// value, a shuffle from an inactive lane and a mask without its caller. Each occurs
+// many times. It also copies a structure with padding, each time from another
+// allocation.
 #include <numeric>
 
 #include "check.h"
@@ -11,7 +11,7 @@ __global__ void race(int* last) { *last = threadIdx.x; }
 __global__ void unwritten(int* out, const int* scale, int n) {
   __shared__ int cells[64];
   int sum = 0;
-  // Nobody has written cells: the product with zero hides it.
+  // The cells are uninitialised: the product with zero hides it.
   for (int i = 0; i < n; ++i) sum += cells[(threadIdx.x + i) % 64] * scale[1] + threadIdx.x;
   out[threadIdx.x] = sum;
   if (sum < 0) out[0] = cells[1] * scale[1];

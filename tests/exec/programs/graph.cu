@@ -1,5 +1,5 @@
-// A graph captured from a stream and launched many times, and one built by hand of the same
-// kernels.
+// A graph captured from a stream and launched many times, and a graph of the same kernels built
+// node by node.
 #include "check.h"
 
 __global__ void add(int* x, int n, int what) {

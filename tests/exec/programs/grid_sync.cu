@@ -1,4 +1,4 @@
-// A kernel whose blocks all wait for one another: a cooperative launch.
+// A cooperative launch: all blocks of the kernel synchronise.
 #include <cooperative_groups.h>
 
 #include "check.h"

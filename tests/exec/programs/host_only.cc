@@ -1,4 +1,4 @@
-// No device code: it asks for the devices alone.
+// No device code: queries the number of devices only.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A program that names its parts. Against its promise, the second part reads what the first has
-// left: it would notice mutants of the first part's kernel, were it not left out.
+// A program that names its parts. Against the rules, the second part checks the first part's
+// result: it would notice mutants of the first part's kernel if it ran.
 #include <dlfcn.h>
 
 #include "check.h"
@@ -7,7 +7,7 @@
 __global__ void first(int* values) { values[threadIdx.x] = 3 * threadIdx.x + 1; }
 __global__ void second(int* values) { values[threadIdx.x] = 5 * threadIdx.x + 2; }
 
-// Whether the kernel wrote what it should.
+// Whether the kernel writes the expected values.
 template <class Kernel>
 bool is_right(Kernel kernel, int factor, int more) {
   int values[32], *device;

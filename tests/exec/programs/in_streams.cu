@@ -1,5 +1,5 @@
 // Streams, events and a graph. With the argument `needed` each wait, event and edge orders two
-// operations on the same bytes, and the results are looked at; without it nothing needs the order.
+// operations on common bytes, and results are checked. Without it no operation needs the order.
 #include <cstring>
 
 #include "check.h"
@@ -14,7 +14,7 @@ bool needed = false;
 cudaStream_t a, b;
 cudaEvent_t event;
 
-// cudaFree does.
+// cudaFree waits for all work.
 void wait_for_all_work() {
   int* all = nullptr;
   CUDA(cudaMalloc(&all, sizeof *all));
@@ -37,7 +37,7 @@ struct Buffers {
     CUDA(cudaFree(y));
     CUDA(cudaFreeHost(seen));
   }
-  // What is read where the order is not needed.
+  // The input of an operation; another array if the order is not needed.
   int* source() const { return needed ? x : y; }
   void expect(const int* host, int value) const {
     for (int i = 0; needed && i < kN; ++i) EXPECT(host[i] == value);

@@ -1,5 +1,5 @@
-// Memory that host and device share: managed allocations and a __managed__ variable; a list whose
-// nodes the host links.
+// Managed allocations and a __managed__ variable, shared by host and device: a list whose nodes the
+// host links.
 #include "check.h"
 
 struct Node {

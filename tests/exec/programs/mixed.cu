@@ -1,5 +1,5 @@
-// Both APIs in one program: the driver loads PTX from text, and its kernel works on what a kernel
-// of the runtime's has written. Without "repaired" the text has a barrier too few.
+// Both APIs in one program: the driver API loads PTX text, whose kernel reads what a runtime kernel
+// wrote. Without "repaired" the PTX lacks a barrier.
 #include <cuda.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A program that is linked with a library more than it finds.
+// A program linked with a library that is missing at run time.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

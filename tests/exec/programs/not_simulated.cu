@@ -1,5 +1,5 @@
-// Two kernels, one with an instruction that the simulated GPU lacks. The host reads no error unless
-// an argument is "last". Another argument names the one kernel to launch.
+// Two kernels, one with an instruction that the simulated GPU lacks. The host checks an error only
+// with the argument "last". Another argument names the one kernel to launch.
 #include <cstdio>
 #include <cstring>
 

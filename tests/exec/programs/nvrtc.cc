@@ -1,5 +1,5 @@
-// Compiles a kernel while it runs, by NVIDIA's run-time compiler, and launches it by the driver
-// API. With "planted" the kernel writes one element too far. With "cubin" it asks for machine code.
+// Compiles a kernel at run time by NVRTC and launches it by the driver API. With "planted" the
+// kernel writes one element too far. With "cubin" it compiles to machine code.
 #include <cuda.h>
 #include <nvrtc.h>
 

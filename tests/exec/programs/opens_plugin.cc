@@ -1,5 +1,5 @@
-// Knows nothing of CUDA: opens the library that its first argument names and calls it with the
-// second. With -DLINKED it is linked with the library.
+// A program without CUDA: opens the library of its first argument and calls it with the second.
+// With -DLINKED it is linked with the library.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// One kernel that the simulated GPU has, and one in another file, and so in another module, that it
-// has not. Looks at no error.
+// A kernel that the simulated GPU supports, and one in another module that it does not support.
+// Checks no error.
 #include <cstdio>
 
 #include "partly_simulated.h"

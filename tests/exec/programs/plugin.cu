@@ -1,5 +1,5 @@
-// A library with the CUDA runtime linked into it, and a kernel with a barrier too few unless it is
-// asked for: each thread reads what its neighbour in another warp has written.
+// A library with the static CUDA runtime and a kernel without a needed barrier, unless repaired:
+// each thread reads what its neighbour in another warp wrote.
 #include <cstdio>
 #include <cstring>
 
@@ -28,5 +28,5 @@ extern "C" int run_shift(const char* how) {
   return 0;
 }
 
-// The library has it, too. A program that opens the library has one of its own.
+// The library contains this main() too; a program that opens it has its own.
 int main(int argc, char** argv) { return argc < 2 ? 2 : run_shift(argv[1]); }

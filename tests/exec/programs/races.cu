@@ -1,4 +1,4 @@
-// A kernel a race, each between two threads that the test knows: the first argument says which.
+// Kernels with a race between two threads that the test names; the first argument selects one.
 #include <cuda_runtime.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Random numbers of the simulated cuRAND: their distributions, and that a call is an operation.
+// The simulated cuRAND: distributions of numbers, and calls as stream operations.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-// Of curand.h, which this project's build does not fetch.
+// Declarations of curand.h, which this project's build does not fetch.
 struct Generator;
 extern "C" {
 int curandCreateGenerator(Generator**, int);
@@ -31,7 +31,7 @@ static std::vector<T> download(const void* from, size_t n = kCount) {
   return values;
 }
 
-// Mean and variance within six standard errors, of numbers whose fourth moment is below 20 s^4.
+// Mean and variance must be within six standard errors. The fourth moment is below 20 s^4.
 template <class T>
 static void expect_moments(const std::vector<T>& values, double mean, double variance) {
   double sum = 0, squares = 0;
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     CUDA(cudaDeviceSynchronize());
     return 0;
   }
-  // What Random123 gives for the counter and the key 0.
+  // Random123's output for counter 0 and key 0.
   EXPECT(curandSetPseudoRandomGeneratorSeed(generator, 0) == 0);
   EXPECT(curandGenerate(generator, bits, 4) == 0);
   const unsigned known[] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   expect_moments(first, 0.5, 1 / 12.0);
   EXPECT(curandGenerateUniform(generator, floats, kCount) == 0);
   EXPECT(download<float>(floats) != first);
-  // One seed, one sequence.
+  // Equal seeds give equal sequences.
   EXPECT(curandSetPseudoRandomGeneratorSeed(generator, 0) == 0);
   EXPECT(curandGenerate(generator, bits, 4) == 0);
   EXPECT(curandGenerateUniform(generator, floats, kCount) == 0);

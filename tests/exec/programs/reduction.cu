@@ -1,4 +1,4 @@
-// The sum of many numbers with cooperative groups: tiles of a warp, then one atomic addition a
+// A sum with cooperative groups: warp tiles reduce, then one atomicAdd for each
 // tile.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

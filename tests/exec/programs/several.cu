@@ -1,8 +1,8 @@
-// Programs of this folder as one binary: most of what nvcc takes for one of them is the headers
-// that they have in common.
-//   several NAME [ARGUMENT]...
-// Each is a whole program too. Here their functions have a namespace, so that the headers come
-// before all.
+// Programs of this folder as one binary: nvcc needs most of its time for their common headers.
+//
+//    several NAME [ARGUMENT]...
+//
+// Each is a whole program too. Here a namespace holds its functions; all headers come first.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 

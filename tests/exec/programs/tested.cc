@@ -1,4 +1,4 @@
-// Tests of GoogleTest: weak ones, which look at one element, and others that look at all there is.
+// Weak GoogleTest tests, which check one element, and strong ones, which check all.
 #include "tested.h"
 
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-// y = a * x + y of n elements, with `room` elements of y behind them that are nobody's.
+// y = a * x + y of n elements; y has `room` further elements, which must not change.
 static std::vector<float> run(int n, int room, float a) {
   std::vector<float> x(n + room), y(n + room);
   for (int i = 0; i < n + room; ++i) x[i] = 1.25f * i - 100, y[i] = i % 7;
@@ -32,7 +32,7 @@ TEST(Saxpy, IsRightEverywhereAndNowhereElse) {
   }
 }
 
-// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24: what is rounded before the sum, or the other way, shows.
+// (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: detects rounding before the sum and other roundings.
 TEST(Saxpy, RoundsOnceToNearest) {
   float x = 1 + 1.0f / 4096, y = 1.0f / (1 << 24), *dx, *dy;
   cudaMalloc(&dx, sizeof x);
@@ -54,7 +54,7 @@ TEST(Saxpy, RoundsOnceToNearest) {
   cudaFree(dy);
 }
 
-// What comes before a reset is not looked at: the code is loaded anew after it.
+// Results before the reset are not checked; the code is loaded anew after it.
 TEST(FirstOfSaxpy, IsRight) {
   run(500, 70, 3);
   EXPECT_EQ(cudaDeviceReset(), cudaSuccess);

@@ -1,4 +1,4 @@
-// A kernel that tests of GoogleTest look at, and one that none launches.
+// A kernel that GoogleTest tests check, and a kernel that no test launches.
 #include "tested.h"
 
 __global__ void saxpy(int n, float a, const float* x, float* y) {

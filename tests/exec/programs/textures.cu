@@ -1,6 +1,6 @@
-// A picture in an array: turned with the texture's linear filter, changed through a surface and
-// read back through the texture; and a byte picture in memory with a pitch, read as numbers from 0
-// to 1.
+// A picture in an array: rotated with linear filtering, changed through a surface, and read back
+// through the texture. A picture of bytes in pitched memory, read as normalised floats from 0 to
+// 1.
 #include <cmath>
 #include <vector>
 
@@ -25,14 +25,14 @@ __global__ void invert(cudaSurfaceObject_t picture, int width, int height) {
 __global__ void sharpness(cudaTextureObject_t picture, float* out, int width, int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height) return;
-  // Neighbours outside of the picture are those at its edge.
+  // Neighbours outside the picture are clamped to its edge.
   out[y * width + x] = 4 * tex2D<float>(picture, x, y) - tex2D<float>(picture, x - 1, y) -
                        tex2D<float>(picture, x + 1, y) - tex2D<float>(picture, x, y - 1) -
                        tex2D<float>(picture, x, y + 1);
 }
 
-// Each face of a cube map by the direction to the middle of each of its elements, and its elements
-// written through a surface.
+// Reads each face of a cube map by the direction to each element's centre; writes elements through
+// a surface.
 constexpr int kFace = 4;
 
 __global__ void paint(cudaSurfaceObject_t cube, cudaSurfaceObject_t cubes) {

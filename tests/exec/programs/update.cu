@@ -1,4 +1,4 @@
-// Threads of one block, or of several, that each add 1 to one element without an atomic operation.
+// Threads of one block, or of several, that each add 1 to one element without an atomic.
 #include <cstdio>
 #include <cstdlib>
 
@@ -6,7 +6,7 @@ __global__ void add_one(int* sum) {
   *sum += 1;
 }
 
-// The same in two lines.
+// The addition in two lines.
 __global__ void add_one_later(int* sum) {
   const int before = *sum;
   *sum = before + 1;

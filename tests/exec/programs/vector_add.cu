@@ -1,4 +1,4 @@
-// c = a + b, as the first chapter of every CUDA course has it.
+// c = a + b, the first example of CUDA courses.
 #include <vector>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-// Stands for a library of NVIDIA's that holds machine code alone: it asks for the driver's private
-// tables, and fails without them.
+// Stands for a library of NVIDIA with machine code only: it queries the driver's private tables and
+// fails without them.
 #include <dlfcn.h>
 
 extern "C" int cusolverDnCreate() {

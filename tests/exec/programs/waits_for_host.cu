@@ -1,4 +1,4 @@
-// A kernel that waits after its launch until the host writes, to be timed without its launch.
+// A kernel that polls until the host writes after the launch.
 #include "check.h"
 
 __global__ void wait_and_count(volatile int* latch, int* count) {

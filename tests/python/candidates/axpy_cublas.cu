@@ -1,6 +1,6 @@
 #include <cuda_runtime.h>
 
-// Of cublas_v2.h, which a machine without cuBLAS does not have.
+// Declarations of cublas_v2.h, which a machine without cuBLAS lacks.
 extern "C" {
 int cublasCreate_v2(void**);
 int cublasDestroy_v2(void*);

@@ -1,5 +1,5 @@
-// Launches of several kinds: a cluster with much dynamic shared memory, a cooperative grid; a
-// variable that the last kernel clears, and memory of the stream.
+// Several kinds of launches: a cluster with much dynamic shared memory, and a cooperative grid.
+// Also a variable that the last kernel clears, and stream-ordered memory.
 #include <cuda_runtime.h>
 
 __device__ float factor;

@@ -1,4 +1,6 @@
 // Atomic operations.
+#include "simulator/engine/ops/memory/atomics.h"
+
 #include <immintrin.h>
 
 #include <algorithm>
@@ -95,6 +97,7 @@ struct Element {
   Slot d = kNoSlot;
   int offset = 0;       // bytes from the lane's address
   bool shared = false;  // all lanes' addresses are in shared memory
+  bool global = false;  // all lanes' addresses are in global memory
 };
 
 bool in_shared_memory(const Warp& w, const Request& r, int lane) {
@@ -128,6 +131,32 @@ void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& eleme
   on_write(*w.block->worker, changed);
 }
 
+// Integers, added in global memory. Lanes at one place are one after another, with nobody between.
+template <class U>
+void add_in_global_memory(Warp& w, LaneMask mask, const Request& r, const Element& element) {
+  const U* b = reinterpret_cast<const U*>(element.b);
+  U* d = element.d == kNoSlot ? nullptr : destination<U>(w, element.d);
+  const auto place = [&](int i) { return reinterpret_cast<U*>(r.host[i] + element.offset); };
+  const std::byte* const first = r.host[std::countr_zero(mask)];
+  LaneMask elsewhere = 0;
+  for (int i = 0; i < kWarpSize; ++i) elsewhere |= LaneMask{r.host[i] != first} << i;
+  if ((elsewhere & mask) == 0) {
+    U sum = 0;
+    each(mask, [&](int i) { sum = static_cast<U>(sum + b[i]); });
+    U old = __atomic_fetch_add(place(std::countr_zero(mask)), sum, __ATOMIC_SEQ_CST);
+    if (d == nullptr) return;
+    each(mask, [&](int i) {
+      const U mine = b[i];  // which may be in the same register
+      d[i] = old;
+      old = static_cast<U>(old + mine);
+    });
+  } else if (d == nullptr) {
+    each(mask, [&](int i) { __atomic_fetch_add(place(i), b[i], __ATOMIC_SEQ_CST); });
+  } else {
+    each(mask, [&](int i) { d[i] = __atomic_fetch_add(place(i), b[i], __ATOMIC_SEQ_CST); });
+  }
+}
+
 template <class U, class S>
 void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const Element& element) {
   const auto what = op.as<AtomicFields>().what();
@@ -147,6 +176,7 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const 
       });
       return;
     }
+    if (element.global) return add_in_global_memory<U>(w, mask, r, element);
     update_lanes<U, true>(w, mask, r, element,
                           [](U old, U b, U, bool) { return static_cast<U>(old + b); });
     return;
@@ -258,6 +288,7 @@ std::uint64_t reduced_integer(AtomOp what, bool is_signed, std::uint32_t width, 
 }
 
 void run_atomic(Warp& w, const Op& op, LaneMask mask) {
+  if (adds_in_shared_memory(op) && add_in_shared_memory(w, op, mask)) return;
   Request r;
   load_addresses(w, op, r.address);
   run_atomic_at(w, op, r, mask);
@@ -277,12 +308,13 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
       !report_unwritten_change(w, r, static_cast<Space>(op.space), r.unwritten))
     return;
   const auto space = static_cast<Space>(op.space);
-  const bool shared = space == Space::kShared || space == Space::kSharedCluster;
+  const bool shared = space == Space::kShared || space == Space::kSharedCluster,
+             global = space == Space::kGlobal;
   if (op.width == 16) {
     atomic_wide(w, op, mask, r);
   } else if (op.elements == 1) {
     const std::byte* c = op.src[2] == kNoSlot ? nullptr : source<std::byte>(w, op.src[2]);
-    update_element(w, op, mask, r, {source<std::byte>(w, op.src[1]), c, op.dst, 0, shared});
+    update_element(w, op, mask, r, {source<std::byte>(w, op.src[1]), c, op.dst, 0, shared, global});
   } else {
     const Slot* slots = &w.block->program->slots[op.as<ListedFields>().first()];
     alignas(64) std::byte operands[8][4 * kWarpSize];
@@ -291,7 +323,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
                   static_cast<std::size_t>(op.width) * kWarpSize);
     for (int e = 0; e < op.elements; ++e)
       update_element(w, op, mask, r,
-                     {operands[e], nullptr, slots[op.elements + e], e * op.width, shared});
+                     {operands[e], nullptr, slots[op.elements + e], e * op.width, shared, global});
   }
   if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
   if (op.as<MemoryFields>().has(kRelease)) released(w);
@@ -302,6 +334,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);
     keep_addresses(w, r, r.unwritten & mask);
   }
+  note_poll(w, w.pc - 1, r.address[std::countr_zero(mask)]);
   strong_access(w);
 }
 

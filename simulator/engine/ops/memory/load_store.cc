@@ -8,6 +8,7 @@
 
 #include "simulator/check/global_rows.h"
 #include "simulator/check/region_lock.h"
+#include "simulator/check/scattered_lanes.h"
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/access/global_memory.h"
 #include "simulator/engine/monitor/bit_flow.h"
@@ -20,6 +21,7 @@
 #include "simulator/engine/ops/memory/memory_ops.h"
 #include "simulator/engine/ops/memory/vectors.h"
 #include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/state/lane_runs.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/relaxed_bytes.h"
 #include "simulator/engine/state/request.h"
@@ -100,7 +102,8 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
       }
     });
     mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, nullptr, bits);
-    if (!std::exchange(kept, true)) keep_addresses(w, r, r.unwritten & mask);
+    // Before the first of them there may be nowhere to keep anything.
+    if (invalid != 0 && !std::exchange(kept, true)) keep_addresses(w, r, r.unwritten & mask);
     take_origins(w, slot, r, invalid, static_cast<std::uint32_t>(e) * op.width);
   }
 }
@@ -312,18 +315,47 @@ __attribute__((noinline)) void count_gathered(Counters& counters, std::uint64_t 
   count_global(counters, false, address, lanes, begin + low, begin + high);
 }
 
-// One element a lane from anywhere in one allocation, all of it written, where no races are
-// searched for. False: nothing is done.
+// The search for races, for lanes that read weakly from anywhere in one allocation. False: a
+// finding ends the launch.
+template <int kBytes>
+bool search_gathered(Warp& w, const Op& op, const CachedRange& c, LaneMask mask) {
+  Worker& k = *w.block->worker;
+  const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
+  const auto offset = static_cast<std::uint64_t>(op.immediate);
+  {
+    const DoingFor searches(k, Doing::kRaces);
+    check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false),
+                                      k.race_memo);
+    mask &= ~check::record_scattered(*k.races, *k.memory,
+                                     {a, offset, kBytes, mask, w.block->first_record}, access);
+  }
+  if (mask == 0) return true;
+  Request r;
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = kBytes;
+  r.reads = true;
+  for (int i = 0; i < kWarpSize; ++i) {
+    r.address[i] = a[i] + offset;
+    r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
+  }
+  return check_global_races(w, r, mask);
+}
+
+// One element a lane from anywhere in one allocation, all of it written. False: nothing is done.
 template <int kBytes>
 bool gather_global(Warp& w, const Op& op, LaneMask mask) {
   if constexpr (kBytes != 4 && kBytes != 8) return false;
   Worker& k = *w.block->worker;
-  if (k.races != nullptr) return false;
+  if (k.races != nullptr && (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0)) return false;
   const CachedRange& c = cached(k, op);
   const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
   alignas(64) std::uint32_t at[kWarpSize];
   const LaneMask far = distances(a, c.begin - static_cast<std::uint64_t>(op.immediate), at);
   if ((far & mask) != 0) return false;
+  const bool raced = k.races != nullptr && c.raced;
+  // What is a few runs of lanes is searched run by run.
+  if (raced && (few(mask) || lane_runs(at, mask, kBytes).count != 0)) return false;
   if (mask != kAllLanes) {
     // Lanes that do not take part go where one does that takes part.
     const std::uint32_t somewhere = at[std::countr_zero(mask)];
@@ -344,6 +376,7 @@ bool gather_global(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   if (k.counting) count_gathered(k.counters, c.begin, at, mask, low, high);
+  if (raced && !search_gathered<kBytes>(w, op, c, mask)) return true;
   const auto* from =
       reinterpret_cast<const std::byte*>(c.begin + static_cast<std::uint64_t>(c.delta));
   auto* d = destination<Scalar<kBytes>>(w, op.dst);
@@ -468,7 +501,10 @@ Handler plain_store_handler(const Op& op) {
 // A volatile access or one with a memory order, by the handler that a weak one like it would have.
 template <Handler (*kChoose)(const Op&), bool kReads>
 void access_strongly(Warp& w, const Op& op, LaneMask mask) {
+  // Before the load, which may go to the register of its address.
+  const std::uint64_t place = kReads ? first_address(w, op, mask) : 0;
   kChoose(op)(w, op, mask);
+  if (kReads) note_poll(w, w.pc - 1, place);
   strong_access(w, kReads);
 }
 
