@@ -20,7 +20,7 @@ PAIR(copy_read_before_its_wait, "race") {
   copy_read_before_its_wait<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
 }
 
-// Two stages: after the last turn of the loop, the kernel needs the newest group.
+// Two stages: in the last turn of the loop, the kernel needs the newest group.
 template <bool faulty>
 __global__ void copy_groups_miscounted(const int4* x, int* y) {
   __shared__ int4 stage[2][32];

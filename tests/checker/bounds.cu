@@ -233,7 +233,7 @@ __global__ void variable_of_a_function_that_returned(int* y) {
 }
 PAIR_ON(variable_of_a_function_that_returned, "out-of-bounds", (1, 32), Buffer<int>(32))
 
-// The faulty kernel writes one element past the end of memory from alloca.
+// The faulty kernel writes past the end of memory from alloca.
 template <bool faulty>
 __global__ void stack_past_the_end(int* y, int n) {
   int* const a = static_cast<int*>(__builtin_alloca(n * sizeof(int)));

@@ -6,8 +6,8 @@ namespace {
 
 using lockstep::checker::Buffer;
 
-// The last block resets the counter by a plain store: it has observed all other atomics. The faulty
-// kernel resets it from the block before the last.
+// The last block resets the counter by a plain store: it has observed all other atomics. In the
+// faulty kernel the fourth of eight blocks resets it.
 template <bool faulty>
 __global__ void last_block_resets(unsigned* count) {
   // FAULT last_block_resets

@@ -97,8 +97,8 @@ PAIR_WITH_INFORMATION(same_value_in_shared, "race") {
   same_value_in_shared<faulty><<<1, 64>>>(y, 3);
 }
 
-// A producer warp and a consumer warp meet at a named barrier: correct. Without that barrier: a
-// race.
+// A producer warp and a consumer warp synchronise at two named barriers. The faulty consumer
+// returns the buffer to the producer before it reads the buffer.
 template <bool faulty>
 __global__ void specialised_warps(const int* x, int* y) {
   __shared__ int s[32];

@@ -68,7 +68,7 @@ CASE("shapes", ordered_copy_between, "produce", "consume") {
   want(y.holds(7) && z.holds(7));
 }
 
-// The unordered operation is a copy.
+// An ordered reader follows the copy; the other reader is unordered.
 CASE("shapes", ordered_reader_behind_a_copy, "cudaMemcpyAsync", "consume") {
   Ints x(0), y(0), z(0), source(7);
   Stream a, b;
