@@ -2,9 +2,9 @@
 //
 // All memory that a kernel can reach by a global address lies in one reserved window of virtual
 // addresses: cudaMalloc memory, managed and pinned memory, __device__ and __constant__ variables.
-// Device-only memory is mapped without access at its user-visible address, so host code that
-// dereferences a device pointer faults, as on hardware. The engine reaches the bytes at a second
-// address, `alias_delta` bytes away.
+// Only registered host memory lies outside of the window. Device-only memory is mapped without
+// access at its user-visible address, so host code that dereferences a device pointer faults, as on
+// hardware. The engine reaches the bytes at a second address, `alias_delta` bytes away.
 //
 // Shadow memory lies at a linear distance too. One bit a byte records whether the byte was ever
 // written; one 64-bit word a 4-byte granule belongs to the race checker. Shadow pages are zero
@@ -18,10 +18,10 @@
 // there is room, apart from small allocations, so that long ranges can be reserved and released.
 //
 // Thread safety: a mutex guards the set of allocations. Device code on several host threads may
-// allocate and free; of what other threads read, this changes only `freed`. All other fields change
-// only in name_buffer(), which the runtime calls under its device lock and never while a kernel
-// runs. A pointer to an Allocation is valid until the allocation was freed and then forgotten, or
-// longer while a Hold exists. Each change of the set changes generation().
+// allocate and free; of the members that other threads read, only `freed` changes then. All others
+// change only in name_buffer(), which the runtime calls under its device lock and never while a
+// kernel runs. A pointer to an Allocation is valid until the allocation was freed and then
+// forgotten, or longer while a Hold exists. Each change of the set changes generation().
 #pragma once
 
 #include <atomic>

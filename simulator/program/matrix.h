@@ -55,8 +55,8 @@ struct Matrix {
   Narrow narrow_a, narrow_b;
   bool packed = false;
   // Scales of rows and columns: a register, and two 16-bit registers or constants that select the
-  // first byte and the threads of a quad that have the scales. a_line: bytes; 0 if nothing is
-  // scaled.
+  // first byte and the threads of a quad that have the scales. scales_a_line: bytes; 0 if nothing
+  // is scaled.
   struct Scales {
     Slot data = kNoSlot, byte = kNoSlot, thread = kNoSlot;
   };
