@@ -4,14 +4,13 @@
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <string>
 #include <vector>
 
+#include "benchmarks/workload.h"
 #include "simulator/extension.h"
 
 namespace lockstep::benchmarks {
@@ -39,26 +38,14 @@ std::vector<T> download(const T* p, std::size_t n) {
   return v;
 }
 
-// The seconds of `launches` calls of `launch`, each with the wait for its end.
+// Of each of `launches` calls of `launch`, with the wait for its end.
 template <class Launch>
-std::vector<double> time_launches(int launches, Launch&& launch) {
-  std::vector<double> seconds;
-  for (int i = 0; i < launches; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+Seconds time_launches(int launches, Launch&& launch) {
+  return time_each(launches, [&] {
     launch();
     check(cudaGetLastError(), "launch");
     check(cudaDeviceSynchronize(), "kernel");
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return seconds;
-}
-
-// Seconds of processor time of this process, all threads together.
-inline double processor_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  });
 }
 
 // Warp instructions of this process so far; 0 on a GPU.
@@ -73,25 +60,18 @@ inline std::uint64_t warp_instructions() {
 
 // What `launches` calls of `launch` cost.
 struct Cost {
-  std::vector<double> seconds;     // of processor time, one a launch
-  std::vector<double> wall;        // of the clock on the wall
+  Seconds seconds;
   std::uint64_t instructions = 0;  // warp instructions of one launch
 };
 template <class Launch>
 Cost cost_of(int launches, Launch&& launch) {
   Cost cost;
-  for (int i = 0; i < launches; ++i) {
-    const std::uint64_t before = warp_instructions();
-    const auto begin = std::chrono::steady_clock::now();
-    const double start = processor_seconds();
+  std::uint64_t before = 0;
+  cost.seconds = time_launches(launches, [&] {
+    before = warp_instructions();
     launch();
-    check(cudaGetLastError(), "launch");
-    check(cudaDeviceSynchronize(), "kernel");
-    cost.wall.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    cost.seconds.push_back(processor_seconds() - start);
-    cost.instructions = warp_instructions() - before;
-  }
+  });
+  cost.instructions = warp_instructions() - before;
   return cost;
 }
 

@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   for (const lb::SingleKernel& k : lb::kSingleKernels) {
     if (only && !std::strcmp(only, "list")) std::printf("%s\n", k.name);
     if (!only || std::strcmp(only, k.name) != 0) continue;
-    std::vector<double> seconds;
+    lb::Seconds seconds;
     right = k.run(d, lb::build_single_kernels(d), launches, seconds) && lb::report(k.name, seconds);
   }
 

@@ -195,7 +195,7 @@ __kernel void interpret_each(__global const uint* starts, __global uint* results
 
 constexpr std::size_t kGroup = kBlock;
 
-bool shuffle_reduction(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool shuffle_reduction(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const auto x = summands();
   cl_mem sum = upload(d, std::vector<int>(1));
   cl_kernel k = make_kernel(p, "shuffle_reduction", upload(d, x), cl_int{kReduced}, sum);
@@ -206,7 +206,7 @@ bool shuffle_reduction(const Device& d, cl_program p, int launches, std::vector<
   return same(download<int>(d, sum, 1), {sum_of(x)}, "shuffle_reduction");
 }
 
-bool look_back_scan(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool look_back_scan(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const auto x = scan_input();
   const std::size_t tiles = kScanned / kGroup;
   cl_mem y = upload(d, x), states = upload(d, std::vector<cl_ulong>(tiles));
@@ -218,7 +218,7 @@ bool look_back_scan(const Device& d, cl_program p, int launches, std::vector<dou
   return same(download<int>(d, y, x.size()), scanned(x), "look_back_scan");
 }
 
-bool transpose(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool transpose(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const auto x = square();
   cl_mem y = upload(d, x);
   cl_kernel k = make_kernel(p, "transpose", upload(d, x), y, cl_int{kRows});
@@ -226,7 +226,7 @@ bool transpose(const Device& d, cl_program p, int launches, std::vector<double>&
   return same(download<float>(d, y, x.size()), transposed(x), "transpose");
 }
 
-bool sparse_product(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool sparse_product(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const SparseMatrix m = sparse_matrix();
   cl_mem y = upload(d, m.x);
   cl_kernel k = make_kernel(p, "sparse_product", upload(d, m.begins), upload(d, m.columns),
@@ -235,7 +235,7 @@ bool sparse_product(const Device& d, cl_program p, int launches, std::vector<dou
   return same(download<float>(d, y, kMatrixRows), product(m), "sparse_product");
 }
 
-bool ray_tracer(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool ray_tracer(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const auto spheres = scene();
   cl_mem image = upload(d, std::vector<float>(kImage * kImage));
   cl_kernel k = make_kernel(p, "ray_tracer", upload(d, spheres), image);
@@ -243,7 +243,7 @@ bool ray_tracer(const Device& d, cl_program p, int launches, std::vector<double>
   return same(download<float>(d, image, kImage * kImage), traced(spheres), "ray_tracer");
 }
 
-bool f64(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool f64(const Device& d, cl_program p, int launches, Seconds& seconds) {
   auto x = seeds();
   cl_mem m = upload(d, x);
   cl_kernel k = make_kernel(p, "f64", m);
@@ -253,7 +253,7 @@ bool f64(const Device& d, cl_program p, int launches, std::vector<double>& secon
   return same(download<double>(d, m, x.size()), x, "f64");
 }
 
-bool f16(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool f16(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const Pairs w = pairs();
   cl_mem x = upload(d, w.x);
   cl_kernel k = make_kernel(p, "f16", x, upload(d, w.scales), upload(d, w.terms));
@@ -261,7 +261,7 @@ bool f16(const Device& d, cl_program p, int launches, std::vector<double>& secon
   return same(download<float>(d, x, w.x.size()), iterated(w, launches), "f16");
 }
 
-bool atomics(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool atomics(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const auto at = places();
   cl_mem counts = upload(d, std::vector<unsigned>(kPlaces));
   cl_kernel k = make_kernel(p, "atomics", upload(d, at), counts, cl_int{kCounted});
@@ -272,7 +272,7 @@ bool atomics(const Device& d, cl_program p, int launches, std::vector<double>& s
   return same(download<unsigned>(d, counts, kPlaces), counted(at), "atomics");
 }
 
-bool tiny_launches(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool tiny_launches(const Device& d, cl_program p, int launches, Seconds& seconds) {
   cl_mem x = upload(d, std::vector<int>(1));
   cl_kernel k = make_kernel(p, "tiny_launches", x);
   seconds = time_work(d, launches, [&] {
@@ -281,7 +281,7 @@ bool tiny_launches(const Device& d, cl_program p, int launches, std::vector<doub
   return same(download<int>(d, x, 1), {launches * kTinyLaunches}, "tiny_launches");
 }
 
-bool mma(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool mma(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const Factors f = factors();
   // Of small integers, f16 has the leading bits of f32.
   const auto halves = [](const std::vector<float>& v) {
@@ -302,7 +302,7 @@ bool mma(const Device& d, cl_program p, int launches, std::vector<double>& secon
   return same(download<float>(d, c, f.a.size()), product(f), "mma");
 }
 
-bool gather(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool gather(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const Gathered g = gathered();
   cl_mem y = upload(d, std::vector<float>(g.x.size()));
   cl_kernel k = make_kernel(p, "gather", upload(d, g.index), upload(d, g.x), y, cl_int{kGathered});
@@ -310,7 +310,7 @@ bool gather(const Device& d, cl_program p, int launches, std::vector<double>& se
   return same(download<float>(d, y, g.x.size()), taken(g), "gather");
 }
 
-bool divergence(const Device& d, cl_program p, int launches, std::vector<double>& seconds) {
+bool divergence(const Device& d, cl_program p, int launches, Seconds& seconds) {
   const auto s = starts();
   cl_mem steps = upload(d, std::vector<int>(kSequences)), results = upload(d, s);
   cl_kernel count = make_kernel(p, "count_steps", upload(d, s), steps),

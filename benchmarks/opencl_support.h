@@ -111,24 +111,18 @@ inline void fill_with_zeros(const Device& d, cl_mem m, std::size_t bytes) {
   check(clEnqueueFillBuffer(d.queue, m, &zero, sizeof zero, 0, bytes, 0, nullptr, nullptr), "fill");
 }
 
-// Seconds of each of `launches` calls of `work`, with what they have queued.
-inline std::vector<double> time_work(const Device& d, int launches,
-                                     const std::function<void()>& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i < launches; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+// Of each of `launches` calls of `work`, with what they have queued.
+inline Seconds time_work(const Device& d, int launches, const std::function<void()>& work) {
+  return time_each(launches, [&] {
     work();
     check(clFinish(d.queue), "clFinish");
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return seconds;
+  });
 }
 
 // A kernel that is timed by itself: as benchmarks/kernel_support.h has it for CUDA.
 struct SingleKernel {
   const char* name;
-  bool (*run)(const Device& d, cl_program program, int launches, std::vector<double>& seconds);
+  bool (*run)(const Device& d, cl_program program, int launches, Seconds& seconds);
 };
 extern const std::vector<SingleKernel> kSingleKernels;  // opencl_single_kernels.cc
 cl_program build_single_kernels(const Device& d);

@@ -114,14 +114,14 @@ bool time_single_kernels(const std::string& program,
                              "LOCKSTEP_HOST_THREADS=1 " +
                                  std::string(checked ? "" : "LOCKSTEP_CHECKS=none ") + program +
                                  " 4 " + name,
-                             {name, name + ":instructions"}};
+                             {name + ":processor", name + ":instructions"}};
         const auto found = run(c);
         if (!found) {
           fmt::print(stderr, "{} failed: {}\n", name, c.command);
           return false;
         }
         instructions = found->at(c.reports[1]);
-        of_rounds.push_back(instructions / found->at(name) * 1e-6);
+        of_rounds.push_back(instructions / found->at(c.reports[0]) * 1e-6);
       }
       rates[checked] = median(of_rounds);
     }
@@ -144,64 +144,73 @@ class RatiosToPocl {
   // Runs each kernel on each contestant once. False: one has failed.
   bool add_round() {
     for (const std::string& name : names_) {
-      const bool single = std::find(kKernels.begin(), kKernels.end(), name) == kKernels.end();
-      const std::string report = single ? name + ":wall" : name;
+      const std::vector<std::string> reports = {name, name + ":processor"};
       const Contender contenders[3] = {
-          {name, "LOCKSTEP_CHECKS=none " + cuda_ + " 6 " + name, {report}},
-          {name, cuda_ + " 6 " + name, {report}},
-          {name, "POCL_MAX_PTHREAD_COUNT=2 " + opencl_ + " Portable 6 " + name, {name}}};
-      double seconds[3];
-      for (int i = 0; i < 3; ++i) {
-        const auto found = run(contenders[i]);
-        if (!found) {
+          {name, "LOCKSTEP_CHECKS=none " + cuda_ + " 6 " + name, reports},
+          {name, cuda_ + " 6 " + name, reports},
+          {name, "POCL_MAX_PTHREAD_COUNT=2 " + opencl_ + " Portable 6 " + name, reports}};
+      std::map<std::string, double> found[3];
+      for (std::size_t i = 0; i < 3; ++i) {
+        const auto values = run(contenders[i]);
+        if (!values) {
           fmt::print(stderr, "{} failed: {}\n", name, contenders[i].command);
           return false;
         }
-        seconds[i] = found->at(contenders[i].reports[0]);
+        found[i] = *values;
+        milliseconds_[name][i].push_back(found[i].at(name) * 1e3);
       }
-      for (int checked = 0; checked < 2; ++checked) {
-        ratios_[name][checked].push_back(seconds[checked] / seconds[2]);
-        milliseconds_[name][checked].push_back(seconds[checked] * 1e3);
+      // Checks off and on: on the wall, and of processor time.
+      for (std::size_t k = 0; k < 4; ++k) {
+        const std::string& report = reports[k / 2];
+        ratios_[name][k].push_back(found[k % 2].at(report) / found[2].at(report));
       }
-      milliseconds_[name][2].push_back(seconds[2] * 1e3);
     }
     return true;
   }
   // A ratio is taken within a round, then the median over the rounds, then the geometric mean over
   // the kernels.
   void print(nlohmann::json& out) const {
-    fmt::print("{:<28}{:>14}{:>12}{:>12}{:>14}{:>12}\n", "beside PoCL, milliseconds", "checks off",
-               "on", "PoCL", "ratio, off", "on");
-    double logs[2][2] = {}, most[2] = {};  // of the first kernels, of all; checks off, on
+    fmt::print("{:<20}{:>31}{:>21}{:>25}\n", "beside PoCL", "milliseconds on the wall",
+               "ratio on the wall", "ratio of processor time");
+    fmt::print("{:<20}{:>11}{:>10}{:>10}{:>11}{:>10}{:>15}{:>10}\n", "", "checks off", "on", "PoCL",
+               "off", "on", "off", "on");
+    Ratios first{}, all{}, most{};  // sums of logarithms; of the first kernels, and of all
     for (const std::string& name : names_) {
-      const auto& ms = milliseconds_.at(name);
-      double ratio[2];
-      for (int checked = 0; checked < 2; ++checked) {
-        ratio[checked] = median(ratios_.at(name)[checked]);
-        const bool first = std::find(kKernels.begin(), kKernels.end(), name) != kKernels.end();
-        if (first) logs[0][checked] += std::log(ratio[checked]);
-        logs[1][checked] += std::log(ratio[checked]);
-        most[checked] = std::max(most[checked], ratio[checked]);
+      Ratios ratio;
+      for (std::size_t k = 0; k < ratio.size(); ++k) {
+        ratio[k] = median(ratios_.at(name)[k]);
+        all[k] += std::log(ratio[k]);
+        if (std::find(kKernels.begin(), kKernels.end(), name) != kKernels.end())
+          first[k] += std::log(ratio[k]);
+        most[k] = std::max(most[k], ratio[k]);
       }
-      fmt::print("{:<28}{:>14.3f}{:>12.3f}{:>12.3f}{:>14.2f}{:>12.2f}\n", name, median(ms[0]),
-                 median(ms[1]), median(ms[2]), ratio[0], ratio[1]);
-      out["times_as_long_as_pocl"][name] = {{"unchecked", ratio[0]}, {"checked", ratio[1]}};
+      const auto& ms = milliseconds_.at(name);
+      print_row(fmt::format("{:<20}{:>11.3f}{:>10.3f}{:>10.3f}", name, median(ms[0]), median(ms[1]),
+                            median(ms[2])),
+                name, ratio, out);
     }
-    const auto mean = [&](const char* text, int of, std::size_t count) {
-      const double off = std::exp(logs[of][0] / static_cast<double>(count)),
-                   on = std::exp(logs[of][1] / static_cast<double>(count));
-      fmt::print("{:<66}{:>14.2f}{:>12.2f}\n", text, off, on);
-      out["times_as_long_as_pocl"][text] = {{"unchecked", off}, {"checked", on}};
-    };
-    mean("geometric mean of the first three", 0, kKernels.size());
-    mean("geometric mean of all", 1, names_.size());
-    fmt::print("{:<66}{:>14.2f}{:>12.2f}\n", "most", most[0], most[1]);
+    for (double& r : first) r = std::exp(r / static_cast<double>(kKernels.size()));
+    for (double& r : all) r = std::exp(r / static_cast<double>(names_.size()));
+    print_row("geometric mean of the first three", "mean of the first three", first, out);
+    print_row("geometric mean of all", "mean of all", all, out);
+    print_row("most", "most", most, out);
   }
 
  private:
+  using Ratios = std::array<double, 4>;
+  static void print_row(const std::string& text, const std::string& key, const Ratios& r,
+                        nlohmann::json& out) {
+    fmt::print("{:<51}{:>11.2f}{:>10.2f}{:>15.2f}{:>10.2f}\n", text, r[0], r[1], r[2], r[3]);
+    out["times_as_long_as_pocl"][key] = {{"unchecked", r[0]},
+                                         {"checked", r[1]},
+                                         {"unchecked_processor", r[2]},
+                                         {"checked_processor", r[3]}};
+  }
+
   std::string cuda_, opencl_;
   std::vector<std::string> names_ = kKernels;
-  std::map<std::string, std::array<std::vector<double>, 3>> ratios_, milliseconds_;
+  std::map<std::string, std::array<std::vector<double>, 3>> milliseconds_;
+  std::map<std::string, std::array<std::vector<double>, 4>> ratios_;
 };
 
 // Writes `out`; 2 if that fails, otherwise `status`.

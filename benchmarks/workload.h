@@ -5,9 +5,11 @@
 // with the same launch geometry. Neither reports a time for a wrong result.
 #pragma once
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -85,6 +87,33 @@ bool same(const std::vector<T>& got, const std::vector<T>& want, const char* ker
   return true;
 }
 
+// Seconds of processor time of this process, all threads together.
+inline double processor_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// Of every launch.
+struct Seconds {
+  std::vector<double> wall, processor;
+};
+
+// Times `launches` calls of `launch`, which return when the work is done.
+template <class Launch>
+Seconds time_each(int launches, const Launch& launch) {
+  Seconds seconds;
+  for (int i = 0; i < launches; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const double before = processor_seconds();
+    launch();
+    seconds.processor.push_back(processor_seconds() - before);
+    seconds.wall.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return seconds;
+}
+
 // One line a kernel on standard output: name, then the seconds of every launch. True, to follow
 // same().
 inline bool report(const char* kernel, const std::vector<double>& seconds) {
@@ -93,6 +122,12 @@ inline bool report(const char* kernel, const std::vector<double>& seconds) {
   std::printf("\n");
   std::fflush(stdout);
   return true;
+}
+
+// Two lines: `NAME` and the seconds on the wall, and `NAME:processor`.
+inline bool report(const std::string& kernel, const Seconds& seconds) {
+  return report(kernel.c_str(), seconds.wall) &&
+         report((kernel + ":processor").c_str(), seconds.processor);
 }
 
 }  // namespace lockstep::benchmarks

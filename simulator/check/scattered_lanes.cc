@@ -75,33 +75,44 @@ class LanesOf {
   std::uint32_t number_ = 0;
 };
 
+// Whether the lanes' cells are likely to lie in cache lines that nobody has used just now: the
+// first and the last are not near to each other.
+bool are_far_apart(const std::uint64_t* at, std::uint32_t lanes) {
+  if (lanes == 0) return false;
+  const std::uint64_t first = at[std::countr_zero(lanes)], last = at[31 - std::countl_zero(lanes)];
+  return (first < last ? last - first : first - last) > 2048;
+}
+
 template <bool kUpdates, bool kWide, bool kParallel>
 std::uint32_t record(GlobalRaces& races, memory::DeviceMemory& memory, const ScatteredLanes& where,
                      GlobalRaces::Access& me) {
   LanesOf access(races, where.first_of_block, me);
-  const std::uint64_t begin = memory.window_begin(), size = memory.window_end() - begin,
-                      offset = where.offset - begin;
+  const std::uint64_t begin = memory.window_begin(), size = memory.window_end() - begin;
   GlobalCell* const cells = cell_of(memory, begin);
+  std::uint64_t at[32];
+  for (int i = 0; i < 32; ++i) at[i] = where.address[i] + where.offset - begin;
   std::uint32_t inside = 0;
-  // The cells, and the records that they name, lie in other cache lines each: all are asked for
-  // before the first is waited for.
   for (std::uint32_t left = where.lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const std::uint64_t at = where.address[lane] + offset;
-    if (at >= size) continue;
-    inside |= 1u << lane;
-    __builtin_prefetch(cells + (at >> 2), 1);
+    inside |= std::uint32_t{at[lane] < size} << lane;
   }
-  for (std::uint32_t left = inside; left != 0; left &= left - 1) {
-    const std::uint64_t at = where.address[std::countr_zero(left)] + offset;
-    races.records().fetch_ahead(glimpse(cells[at >> 2]));
+  if (are_far_apart(at, inside)) {
+    // The cells, and the records that they name, lie in other cache lines each: all are asked for
+    // before the first is waited for.
+    for (std::uint32_t left = inside; left != 0; left &= left - 1)
+      __builtin_prefetch(cells + (at[std::countr_zero(left)] >> 2), 1);
+    for (std::uint32_t left = inside; left != 0; left &= left - 1) {
+      const GlobalCell cell = glimpse(cells[at[std::countr_zero(left)] >> 2]);
+      if (cell.is_apart()) continue;
+      races.records().fetch_ahead(kUpdates ? GlobalCell(cell.write(), {})
+                                           : GlobalCell({}, cell.read()));
+    }
   }
   std::uint32_t done = 0;
   for (std::uint32_t left = inside; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-    const std::uint64_t at = where.address[lane] + offset;
-    const RegionLock lock(kParallel, begin + at, begin + at + where.size - 1);
-    GlobalCell* const cell = cells + (at >> 2);
+    const RegionLock lock(kParallel, begin + at[lane], begin + at[lane] + where.size - 1);
+    GlobalCell* const cell = cells + (at[lane] >> 2);
     const auto one = [&](GlobalCell& of) {
       return kUpdates ? access.update(of, lane) : access.read(of, lane);
     };
