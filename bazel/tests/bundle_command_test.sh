@@ -1,6 +1,6 @@
 #!/bin/bash
-# ./lockstep bundle in a made-up checkout, on a made-up machine that has all it needs and a stand-in
-# for Bazel.
+# ./lockstep bundle in an artificial checkout, on a fake machine that has everything, with a fake
+# Bazel.
 set -u
 source bazel/tests/assert.sh
 checkout=$TEST_TMPDIR/checkout
@@ -41,7 +41,7 @@ rm "$archive"
 output=$(BAZEL_STATUS=1 "$checkout/lockstep" bundle 2>&1)
 expect "a build that fails" "$? $output" "1 lockstep: the build failed; there is no bundle."
 expect "makes no archive" "$([[ -e $archive ]] && echo one || echo none)" none
-# A disk that has no room for the archive: half of it would look like one.
+# A disk without room for the archive: half of it must not look like an archive.
 echo "an earlier one" > "$archive"
 printf '%s\n' '#!/bin/bash' 'head -c 10 "$3" > "$4"' 'echo "install: no space left on device" >&2' \
   'exit 1' > "$tools/install"

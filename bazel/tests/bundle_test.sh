@@ -1,12 +1,12 @@
 #!/bin/bash
-# What the bundle's packing makes of files, and what its entry script does: with a stand-in for the
+# How the bundle's packing changes files, and the behaviour of its entry script, with a fake
 # program.
 set -u
 source bazel/tests/assert.sh
 cd bazel || exit 1
 scratch=$(mktemp -d "$TEST_TMPDIR/bundle.XXXXXX")
 
-# A conform that says how it was called.
+# A fake conform that prints its arguments.
 cat > "$scratch/conform" <<'SCRIPT'
 #!/bin/sh
 echo "$* | ${RUNFILES_DIR##*/} | $LOCKSTEP_COMMIT |" \
@@ -37,7 +37,7 @@ expect "programs may be executed" "$("$top/runfiles/lockstep/tests/true" && echo
 expect "NVIDIA's library goes as it is" \
   "$(cmp "$scratch/true" "$top/runfiles/cuda/harness/silicon/libcudart.so.13" && echo yes)" yes
 
-# The stand-in is a script, which packing does not mark as a program.
+# The fake is a script, which packing does not mark as a program.
 chmod +x "$top/runfiles/lockstep/harness/conform/conform"
 echo 0123abcd > "$top/COMMIT"
 run() { (cd "$scratch" && lockstep-bundle/lockstep "$@" 2>&1); }

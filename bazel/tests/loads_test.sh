@@ -1,16 +1,17 @@
 #!/bin/bash
-# Every BUILD and .bzl file loads the C++ and shell rules and providers that it uses. Bazel 4 has
-# them built in and Bazel 9 does not, so that a missing load breaks there alone. And every
-# repository that they name is one of MODULE.bazel's, which Bazel 7 and later read and Bazel 4 does
-# not. Looks at the checkout itself, not at declared inputs: it is tagged to run every time. $1: the
-# WORKSPACE file.
+# Every BUILD and .bzl file must load the C++ and shell rules and providers that it uses. Bazel 4
+# has them built in and Bazel 9 does not, so that a missing load fails only there. Every repository
+# that they name must be one of MODULE.bazel's, which Bazel 7 and later read and Bazel 4 does not.
+# Reads the checkout itself, not declared inputs: it is tagged to run every time. $1: the WORKSPACE
+# file.
 set -u
 source bazel/tests/assert.sh
 
 readonly SYMBOLS='cc_binary|cc_import|cc_library|cc_test|cc_shared_library|'\
 'sh_binary|sh_library|sh_test|CcInfo|cc_common'
 
-# The symbols that the file $1 uses without a load, one a line. Texts and comments are not uses.
+# Prints the symbols that the file $1 uses without a load, one per line. Ignores strings and
+# comments.
 unloaded() {
   local code symbol
   code=$(sed -E -e 's/#.*//' "$1" |
@@ -21,7 +22,7 @@ unloaded() {
   done
 }
 
-# In both directions, on made-up files.
+# In both directions, on artificial files.
 sample=$TEST_TMPDIR/sample
 printf 'load("@rules_cc//cc:cc_test.bzl", "cc_test")\ncc_test(name = "x")\n' > "$sample"
 expect "a rule that is loaded" "$(unloaded "$sample")" ""
@@ -36,15 +37,15 @@ expect "comments, texts and methods" "$(unloaded "$sample")" ""
 root=$(dirname "$(readlink -f "$1")")
 files=0
 while read -r file; do
-  [[ $file != "$root/bazel/bazel4.bzl" ]] || continue # the stand-ins themselves
+  [[ $file != "$root/bazel/bazel4.bzl" ]] || continue  # the stand-ins themselves
   files=$((files + 1))
   expect "${file#"$root/"}: used and not loaded" "$(unloaded "$file" | xargs)" ""
 done < <(find "$root" -path "$root/bazel-*" -prune -o -path "$root/.git" -prune -o -type f \( \
   -name BUILD -o -name BUILD.bazel -o -name '*.BUILD' -o -name '*.bzl' \) -print | sort)
 echo "$files files under $root"
 
-# The repositories that the module file $1 gives names to, and those that the files on stdin name in
-# labels, one a line.
+# Print the repositories that the module file $1 declares, and those that the files on stdin name in
+# labels, one per line.
 of_module() {
   grep -oE '^(module|bazel_dep)\($|^ *(bazel_dep\()?name = "[a-z0-9_]+"' "$1" |
     grep -oE '"[a-z0-9_]+"' | tr -d '"'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The name of a source among cc_tests runs the program that it is compiled into: Bazel would leave
-# out an alias. $1: what its query answers.
+# The name of a source among cc_tests runs the program into which it is compiled; `bazel test` would
+# skip an alias. $1: the result of a Bazel query.
 set -u
 source bazel/tests/assert.sh
 

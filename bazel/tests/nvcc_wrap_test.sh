@@ -1,6 +1,6 @@
 #!/bin/bash
-# What nvcc_wrap.sh promises, with the real nvcc: objects that depend on the inputs' contents alone,
-# undeclared headers refused, unread ones listed. $1: nvcc_wrap.sh, $2: the toolkit's stamp.
+# nvcc_wrap.sh with the real nvcc: objects depend on the inputs' contents alone, undeclared headers
+# are refused, and unread ones are listed. $1: nvcc_wrap.sh, $2: the toolkit's stamp.
 set -u
 source bazel/tests/assert.sh
 
@@ -8,7 +8,7 @@ readonly WRAP=$PWD/$1
 TOOLKIT=$(head -1 "$2")
 readonly TOOLKIT
 
-# Makes a little workspace in the folder $1, with files dated $2.
+# Makes a small workspace in the folder $1, with files dated $2.
 make_workspace() {
   mkdir -p "$1/k" "$1/out"
   cat > "$1/k/scale.cu" << 'CODE'
@@ -24,8 +24,8 @@ CODE
   touch -d "$2" "$1"/k/*
 }
 
-# Compiles k/scale.cu in the workspace $1 with the declared inputs $2...; the rest is as
-# cuda_library has it.
+# Compiles k/scale.cu in the workspace $1 with the declared inputs $2...; all else is as in
+# cuda_library.
 compile() {
   local workspace=$1
   shift

@@ -1,6 +1,5 @@
 #!/bin/bash
-# The last line of `./lockstep test`, and its exit status, from records of Bazel as 4.2.3 writes
-# them.
+# The last line of `./lockstep test`, and its exit status, for records in the format of Bazel 4.2.3.
 set -u
 source bazel/tests/assert.sh
 readonly EXIT_NO_TESTS=4
@@ -8,7 +7,7 @@ say() { echo "lockstep: $*" >&2; }
 source bazel/setup/results.sh
 
 events=$TEST_TMPDIR/events.json
-# configured LABEL KIND: a target is configured; KIND is the rest of what Bazel says of it.
+# configured LABEL KIND: a target is configured; KIND is the rest of Bazel's description.
 configured() {
   echo '{"id":{"targetConfigured":{"label":"'"$1"'"}},"children":[],"configured":{'"$2"'}}'
 }
@@ -19,8 +18,8 @@ ended() {
 '"testSummary":{"totalRunCount":1,"overallStatus":"'"$2"'"}}'
 }
 
-# report STATUS: the last line and what it returned, from the events on stdin and Bazel's exit
-# status.
+# report STATUS: prints the last line and the returned status, for the events on stdin and Bazel's
+# exit status.
 report() {
   local answer verdict
   cat > "$events"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The set-up step against made-up machines: nothing is installed or fetched.
+# The set-up step on fake machines: nothing is installed or fetched.
 set -u
 source bazel/tests/assert.sh
 readonly ROOT=$PWD EXIT_SETUP=3
@@ -9,8 +9,8 @@ die() { say "$*"; exit "$EXIT_SETUP"; }
 source bazel/setup/packages.sh
 source bazel/setup/toolkit.sh
 
-# A machine where dpkg knows only the packages $INSTALLED, and apt-get and pip say what they were
-# asked.
+# A machine on which dpkg knows only the packages $INSTALLED, and apt-get and pip print their
+# arguments.
 tools=$TEST_TMPDIR/tools
 mkdir -p "$tools" "$HOME"
 cat > "$tools/dpkg-query" << 'CODE'
@@ -53,7 +53,7 @@ else
   expect_match "with the command" "$output" "sudo apt-get install --no-install-recommends g\+\+"
 fi
 
-# A toolkit that has all that the list names.
+# A complete toolkit, with all files in the list.
 whole=$TEST_TMPDIR/whole
 while read -r _ _ places; do
   place=${places%%|*}
@@ -95,7 +95,7 @@ chmod +x "$tools/python3"
 expect "fetching needs pip" "$(PIP_STATUS=1 toolkit_packages)" python3-pip
 expect "which may be there" "$(PIP_STATUS=0 toolkit_packages)" ""
 
-# The entry script itself, in a checkout where nothing was built yet.
+# The entry script itself, in a checkout without a build.
 checkout=$TEST_TMPDIR/checkout
 mkdir -p "$checkout/bazel/setup"
 cp -L lockstep WORKSPACE VERSION "$checkout"
