@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "simulator/engine/launch/per_thread.h"
@@ -144,17 +145,23 @@ void compare(Warp& w, const translate::Run& run) {
 
 }  // namespace
 
-const translate::Translation& Translations::of(const Function& kernel, bool compares, bool loads) {
+const translate::Translation* Translations::of(const Function& kernel, bool compares, bool loads) {
   const std::lock_guard lock(mutex_);
   auto& made = made_[compares ? 1 : 0][loads ? 1 : 0];
   if (made == nullptr) {
     const translate::Watch watch =
         compares ? translate::Watch{&keep, &compare} : translate::Watch{};
-    made =
-        std::make_unique<translate::Translation>(program_, kWarpLayout, watch, lean_answers(loads));
+    if (refused_) return nullptr;
+    try {
+      made = std::make_unique<translate::Translation>(program_, kWarpLayout, watch,
+                                                      lean_answers(loads));
+    } catch (const std::bad_alloc&) {
+      refused_ = true;
+      return nullptr;
+    }
   }
   made->add(kernel);
-  return *made;
+  return made.get();
 }
 
 translate::Worth Translations::worth_of(const Function& kernel) {
@@ -178,7 +185,7 @@ namespace {
 // twenty times as long as the translation, and one that is translated saves a quarter to a half.
 constexpr std::uint64_t kPrice = 4000;
 
-const translate::Translation& translation_of(const Launch& l, const LoadedKernel& loaded) {
+const translate::Translation* translation_of(const Launch& l, const LoadedKernel& loaded) {
   return loaded.translations().of(loaded.function(),
                                   l.config->translate == LaunchConfig::Translate::kCompare,
                                   has_silent_shared_memory(l));
@@ -195,7 +202,7 @@ void translate_kernel(Launch& l, const LoadedKernel& loaded) {
   using Translate = LaunchConfig::Translate;
   if (l.config->translate == Translate::kOff) return;
   if (l.config->translate != Translate::kOn) {
-    l.translation = &translation_of(l, loaded);
+    l.translation = translation_of(l, loaded);
     return;
   }
   // Most kernels never execute what their own operations cost: nothing else is asked of them.
@@ -209,7 +216,7 @@ void translate_kernel(Launch& l, const LoadedKernel& loaded) {
       l.translate_after = after;
       return;
     }
-    l.translation.store(&translation_of(l, loaded), std::memory_order_release);
+    l.translation.store(translation_of(l, loaded), std::memory_order_release);
   };
 }
 

@@ -19,8 +19,9 @@ namespace lockstep::engine {
 class Translations {
  public:
   explicit Translations(const program::Program& program) : program_(program) {}
-  // Of a kernel of the program, translated now if it has not been.
-  const translate::Translation& of(const program::Function& kernel, bool compares, bool loads);
+  // Of a kernel of the program, translated now if it has not been; nullptr: the system has no
+  // memory for it or forbids executable pages.
+  const translate::Translation* of(const program::Function& kernel, bool compares, bool loads);
   // What a translation of the kernel would cost and bring.
   translate::Worth worth_of(const program::Function& kernel);
   // The program is another's from now on. No launch may be under way.
@@ -29,6 +30,7 @@ class Translations {
  private:
   const program::Program& program_;
   std::mutex mutex_;
+  bool refused_ = false;  // by the system
   std::unordered_map<const program::Function*, translate::Worth> worths_;
   std::unique_ptr<translate::Translation> made_[2][2];  // index: compares, loads
 };

@@ -1,10 +1,19 @@
 // When machine code is made of a kernel (simulator/translate), how long it stays, and how it is
 // held against the interpreter.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -173,6 +182,38 @@ TEST(Translate, SeveralHostThreadsMeetOneTranslation) {
     results[on ? 1 : 0] = gpu.fetch<std::uint32_t>(out, 128 * 64);
   }
   EXPECT_EQ(results[0], results[1]);
+}
+
+// The system refuses whatever makes a page executable, from now on.
+void forbid_executable_pages() {
+  constexpr auto kArguments = static_cast<std::uint32_t>(offsetof(seccomp_data, args));
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mprotect, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kArguments + 2 * sizeof(std::uint64_t)),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {std::size(rules), rules};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    std::_Exit(2);
+}
+
+TEST(TranslateDeathTest, AKernelIsInterpretedWhereNoPageMayBecomeExecutable) {
+  const auto result = [] {
+    forbid_executable_pages();
+    const std::uint64_t before = generated_bytes();
+    testing::Machine gpu;
+    gpu.config.translate = Translate::kAlways;
+    gpu.load(kernel("  add.u32 %r9, %r1, 1;\n"));
+    const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(128));
+    for (int i = 0; i < 2; ++i) gpu.launch("k", 1, 32, out);
+    const bool computed = gpu.fetch<std::uint32_t>(out, 2) == std::vector<std::uint32_t>{1, 2};
+    return computed && generated_bytes() == before ? 0 : 1;
+  };
+  EXPECT_EXIT(std::_Exit(result()), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Translate, CodeGoesWithItsModuleAndIsNeverWritableAndExecutable) {
