@@ -125,8 +125,8 @@ struct Launch {
   DependentGrids dependent_grids;
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
-  // Machine code of the kernel; nullptr: everything is interpreted. Set once; running warps continue
-  // in it.
+  // Machine code of the kernel; nullptr: everything is interpreted. It is set once, and warps that
+  // run already continue in it.
   std::atomic<const translate::Translation*> translation{nullptr};
   // A host thread calls `translate` when it has executed so many warp instructions in this launch,
   // with their number. `translate` may set `translation` (run/translated.h).
