@@ -3,9 +3,9 @@
 //
 // Without a name it runs the first three. The others run by name. `launch` prints the seconds of a
 // tiny launch among 10^4. `memory` prints the bytes of host memory that a byte of device memory
-// takes once a kernel has read and written all of it. For each other kernel it prints `NAME` and the
-// seconds on the wall of every launch, then `NAME:processor` and the seconds of processor time. For
-// a kernel of ordinary_kernels.cu or slow_kernels.cu it also prints `NAME:instructions` and the warp
+// takes once a kernel has read and written all of it. For each other kernel it prints `NAME` and
+// the seconds on the wall of every launch, then `NAME:processor` and the seconds of processor time.
+// Kernels of ordinary_kernels.cu and slow_kernels.cu also print `NAME:instructions` and the warp
 // instructions of one launch. `list` prints their names and what they do.
 #include <unistd.h>
 
