@@ -133,18 +133,18 @@ TEST(Command, FindsItsToolsBesideItselfOrWhereAVariableNamesThem) {
   const auto output = [&](std::vector<std::string> words, const Environment& set = {}) {
     return run(link.string(), std::move(words), set).output;
   };
-  EXPECT_EQ(
-      output({"run", "--suite", "a", "--cases=5"}),
-      tools + "/conform called with: run --suite a --cases=5 | lockstep run | " + files + "\n");
+  EXPECT_EQ(output({"run", "--manifest=m", "--suite", "a", "--cases=5"}),
+            tools + "/conform called with: run --manifest=m --suite a --cases=5 | lockstep run | " +
+                files + "\n");
   EXPECT_EQ(output({"exec", "--quiet", "--", "prog", "--its"}),
             tools + "/lockstep-exec called with: exec --quiet -- prog --its | lockstep run | " +
                 files + "\n");
   EXPECT_THAT(output({"inspect", "a", "b"}), HasSubstr("/inspect called with: a b |"));
   const fs::path named = fs::path(fresh_file("named")) / "conform";
   stand_in(named);
-  EXPECT_EQ(output({"list"}, {{"LOCKSTEP_TOOL_CONFORM", named.string()},
-                              {"LOCKSTEP_COMMAND", "./lockstep run"}}),
-            named.string() + " called with: list | ./lockstep run | " + files + "\n");
+  EXPECT_EQ(output({"list", "--manifest=m"}, {{"LOCKSTEP_TOOL_CONFORM", named.string()},
+                                              {"LOCKSTEP_COMMAND", "./lockstep run"}}),
+            named.string() + " called with: list --manifest=m | ./lockstep run | " + files + "\n");
   const Ended absent = run(link.string(), {"diff", "a", "b"});
   EXPECT_EQ(absent.status, 3);
   EXPECT_THAT(absent.output, AllOf(HasSubstr("has no passport_tool"), HasSubstr("'diff' needs")));

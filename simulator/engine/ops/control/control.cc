@@ -110,6 +110,7 @@ void start_warp(Warp& w) {
   c.instructions = c.slept = 0;
   c.clock_wait = {};
   c.strong_accesses = c.polls = 0;
+  c.poll = {};
   c.time_slices = {};
   if (c.arriving != 0) std::fill(c.arrivals, c.arrivals + 16, PartialArrival{});
   c.arriving = 0;
