@@ -276,6 +276,15 @@ Bounded tensor_matmul_f64(const RowMajorD& a, const RowMajorD& b, const RowMajor
     const double s = size.data()[e];
     if (a.cols() == 0 || s == 0 || (integers && s < kExactIntegers) || !std::isfinite(chain(e))) {
       result.value(e) = chain(e), result.bound(e) = 0;
+    } else if (!std::isfinite(s)) {
+      // S or the exact value overflows, but the chain's roundings stay at the largest number.
+      constexpr double kLargest = std::numeric_limits<double>::max();
+      const Index i = e / c.cols(), j = e % c.cols();
+      long double wide = std::fabs(static_cast<long double>(c.data()[e]));
+      for (Index p = 0; p < a.cols(); ++p)
+        wide += std::fabs(static_cast<long double>(a(i, p)) * static_cast<long double>(b(j, p)));
+      result.value(e) = std::clamp(result.value(e), -kLargest, kLargest);
+      result.bound(e) = static_cast<double>(gamma<double>(k + 2) * wide) + underflow;
     }
   }
   return result;

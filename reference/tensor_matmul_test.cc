@@ -376,6 +376,22 @@ TEST(TensorMatmulReference, OfDoublesIsAChain) {
   EXPECT_TRUE(std::isnan(special.value(0)));
 }
 
+// Each product is below half an ulp of the largest number, so the chain's roundings drop it. Their
+// exact sum with C rounds to infinity.
+TEST(TensorMatmulReference, F64KeepsTheLargestNumberThatTheChainKeeps) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const std::int64_t k = 8;
+  for (const double sign : {1.0, -1.0}) {
+    const RowMajorD a = RowMajorD::Constant(1, k, sign), b = RowMajorD::Constant(1, k, 0x1p968),
+                    c = RowMajorD::Constant(1, 1, sign * kLargest);
+    ASSERT_EQ(tensor_matmul_f64_chain(a, b, c)(0), sign * kLargest);
+    const Bounded d = tensor_matmul_f64(a, b, c);
+    EXPECT_EQ(d.value(0), sign * kLargest);
+    EXPECT_GE(d.bound(0), k * 0x1p968);
+    EXPECT_LE(d.bound(0), 1e-13 * kLargest);
+  }
+}
+
 TEST(TensorMatmulReference, OfBytesWrapsAround) {
   RowMajorD a(2, 37), b(3, 37), c(2, 3);
   const auto byte = [](int e) { return static_cast<int>(static_cast<std::int8_t>(91 * e + 128)); };

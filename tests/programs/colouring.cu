@@ -35,8 +35,7 @@ PROGRAM(colouring, 1) {
     waiting = left.host()[0];
   } while (waiting && ++rounds < g.n);
 
-  std::vector<int> order(g.n),
-      expected(g.n, -1);  // sequentially, by descending priority
+  std::vector<int> order(g.n), expected(g.n, -1);  // sequentially, by descending priority
   for (int v = 0; v < g.n; ++v) order[v] = v;
   std::sort(order.begin(), order.end(), [](int a, int b) { return priority(a) > priority(b); });
   for (const int v : order) {

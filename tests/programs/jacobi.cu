@@ -27,8 +27,7 @@ PROGRAM(jacobi, 2) {
   for (int i = 0; i < n * n; ++i) a[i] = static_cast<float>(random.below(9) - 4);
   std::vector<double> solution(n);
   for (int y = 0; y < n; ++y) {
-    a[y * n + y] =
-        512;  // >= 1.4 times the sum of the others, which is at most 4 * 89
+    a[y * n + y] = 512;  // >= 1.4 times the sum of the others, which is at most 4 * 89
     solution[y] = random.below(33) - 16;
   }
   for (int y = 0; y < n; ++y) {
