@@ -424,7 +424,9 @@ CUDA_TEST(Capture, AStreamThatWasJoinedMayBeDestroyed) {
     ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
     capture_in_two(s, other, x);
     EXPECT_CUDA(cudaSuccess, cudaEventRecord(done, other));
-    if (joined) EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(s, done));
+    if (joined) {
+      EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(s, done));
+    }
     EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(other));
     cudaGraph_t g = nullptr;
     EXPECT_CUDA(joined ? cudaSuccess : cudaErrorStreamCaptureInvalidated,

@@ -7,6 +7,9 @@
 
 #include "blas.h"
 
+// Unnamed, because cuBLASLt's types for descriptors have no linkage.
+namespace {
+
 // Matrices of 16 x 16: transposed A times B.
 class Fp8 {
  public:
@@ -165,3 +168,5 @@ inline void check_fp8() {
   fp8.flip(CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_T);
   EXPECT(fp8.ask(e4, e4, f16, e4) == no);
 }
+
+}  // namespace
