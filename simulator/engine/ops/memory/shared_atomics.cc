@@ -7,13 +7,11 @@
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/ops/memory/atomics.h"
 #include "simulator/engine/ops/memory/memory_ops.h"
-#include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/ops/memory/shared_words.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/request.h"
-#include "simulator/engine/state/shared_place.h"
 #include "simulator/engine/state/turns.h"
 #include "simulator/engine/state/worker.h"
-#include "simulator/engine/state/written_bits.h"
 
 namespace lockstep::engine {
 namespace {
@@ -37,23 +35,8 @@ bool add_in_shared_memory(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
   const Launch& launch = *b.launch;
   if (b.worker->counting || launch.shared_cells) return false;
-  const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
-  const auto offset = static_cast<std::uint32_t>(op.immediate);
   alignas(64) std::uint32_t at[kWarpSize];
-  for (int i = 0; i < kWarpSize; ++i) at[i] = a[i] + offset;
-  if (mask != kAllLanes) {
-    // Lanes that do not take part go where one does that takes part.
-    const std::uint32_t somewhere = at[std::countr_zero(mask)];
-    for (int i = 0; i < kWarpSize; ++i) at[i] = mask >> i & 1 ? at[i] : somewhere;
-  }
-  const auto [low, high, bits] = extent(at);
-  const std::uint32_t span = high - low + 4;
-  if ((bits & 3) != 0 || span > 8192 ||
-      shared_range(launch, low, std::uint64_t{high} + 4) == nullptr)
-    return false;
-  if (launch.check_initialisation &&
-      !all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), low, span))
-    return false;
+  if (shared_words(w, op, mask, at) == 0) return false;
   if (launch.search_shared && !record_sums(w, op, at, mask)) return false;
   ++b.worker->counters.atomics;
   const std::uint32_t* const values = source<std::uint32_t>(w, op.src[1]);

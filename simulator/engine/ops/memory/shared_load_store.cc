@@ -8,6 +8,7 @@
 #include "simulator/engine/monitor/counters.h"
 #include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/ops/memory/load_store.h"
+#include "simulator/engine/ops/memory/shared_words.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/lane_runs.h"
 #include "simulator/engine/state/launch_state.h"
@@ -72,23 +73,9 @@ bool copy_runs(std::uint32_t* d, const std::byte* bytes, const std::uint32_t* at
 bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
   if (b.launch->shared_cells || (b.launch->search_shared && b.races.shift() != 2)) return false;
-  const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
-  const auto offset = static_cast<std::uint32_t>(op.immediate);
   alignas(64) std::uint32_t at[kWarpSize];
-  for (int i = 0; i < kWarpSize; ++i) at[i] = a[i] + offset;
-  if (mask != kAllLanes) {
-    // Lanes that do not take part go where one does that takes part.
-    const std::uint32_t somewhere = at[std::countr_zero(mask)];
-    for (int i = 0; i < kWarpSize; ++i) at[i] = mask >> i & 1 ? at[i] : somewhere;
-  }
-  const auto [low, high, bits] = extent(at);
-  const std::uint32_t span = high - low + 4;
-  if ((bits & 3) != 0 || span > 8192 ||
-      shared_range(*b.launch, low, std::uint64_t{high} + 4) == nullptr)
-    return false;
-  if (b.launch->check_initialisation &&
-      !all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), low, span))
-    return false;
+  const std::uint32_t span = shared_words(w, op, mask, at);
+  if (span == 0) return false;
   std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
   bool copied = false;
   if (b.launch->search_shared) {
