@@ -163,6 +163,21 @@ TEST_F(InABlock, AnAcquireBySomeLanesIsTheirs) {
   EXPECT_TRUE(is_ordered(5, before, 34));
 }
 
+TEST_F(InABlock, ALanesReleaseHandsOnWhatTheLaneHasAcquired) {
+  const std::uint32_t before = now(0);
+  release(0, ~0u);
+  order.acquire(1, 0b01, false, place, Scope::kBlock);
+  const auto passes_on = [&](std::uint32_t lanes, std::uint32_t reader) {
+    Messages flag;
+    flag.add(order.message_of(1, lanes, false, Scope::kBlock), order.grid());
+    order.end_release(1);
+    order.acquire(reader, ~0u, true, flag, Scope::kBlock);
+    return is_ordered(5, before, reader * 32);
+  };
+  EXPECT_FALSE(passes_on(0b10, 2)) << "lane 1 has acquired nothing";
+  EXPECT_TRUE(passes_on(0b01, 3));
+}
+
 TEST_F(InABlock, LanesThatKnowTheSameAreOneWarpAgain) {
   const std::uint32_t before = now(0);
   release(0, ~0u);
@@ -717,6 +732,29 @@ TEST(AStory, OnlyAnAtomicContinuesTheChainOfARelease) {
   EXPECT_TRUE(hands_on(true, true)) << "an atomic";
   EXPECT_FALSE(hands_on(true, false)) << "a strong store";
   EXPECT_FALSE(hands_on(false, false)) << "a weak store";
+}
+
+// Block 0 releases with .gpu scope. Block 1 reads the location with `scope`, then executes
+// fence.acq_rel.gpu. A read whose scope excludes the writer's block is not morally strong with the
+// write, so it observes nothing (8.7, 8.9.2).
+bool a_fence_acquires_after_a_read_of(Scope scope) {
+  GridOrder grid;
+  SharedRaces order[2];
+  for (std::uint32_t b = 0; b < 2; ++b) order[b].start(0, 2, b, 1, &grid);
+  Story story;
+  story.reset();
+  Story::Entry other;
+  story.access({.order = &order[0], .block = 0, .strong = true, .write = true, .releases = true}, 0,
+               1, true, other);
+  order[0].end_release(0);
+  story.access({.order = &order[1], .block = 1, .strong = true, .scope = scope}, 0, 1, true, other);
+  order[1].fence(0, 1, false, Scope::kGrid);
+  return order[1].ordered_after_block(0, 0, order[0].epoch(), 0, 0, 0);
+}
+
+TEST(AStory, AReadObservesNoWriteOfABlockOutsideItsScope) {
+  EXPECT_TRUE(a_fence_acquires_after_a_read_of(Scope::kGrid));
+  EXPECT_FALSE(a_fence_acquires_after_a_read_of(Scope::kBlock));
 }
 
 // A write before an atomic of the same thread belongs to the atomic's chain, even a weak write.
