@@ -458,6 +458,22 @@ WATCH("right", threads_that_block_all_signals) {
   want(sum_now(x, 5 * kN) == (7 + 4 * 5) * kN);
 }
 
+// A kernel that runs longer than the attendant waits before it executes one, and than an access of
+// the host waits for other threads of the host.
+__global__ void compute_long(int* x, unsigned rounds) {
+  unsigned value = threadIdx.x;
+  for (unsigned i = 0; i < rounds; ++i) value = value * 1664525 + (value >> 3 ^ i);
+  x[threadIdx.x] = static_cast<int>(value | 1);
+}
+
+WATCH("race", read_while_a_kernel_runs) {
+  Managed x(kN);
+  Stream a;
+  compute_long<<<1, kN, 0, a>>>(x, 1 << 18);
+  usleep(60'000);  // the attendant is executing the kernel
+  want(load_now(x) != 0);
+}
+
 WATCH("right", child_that_reads) {
   Managed x(2 * kN);
   store_now(x + kN, 5);

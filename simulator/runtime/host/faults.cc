@@ -144,6 +144,14 @@ bool is_traced() {
   return read_field("/proc/self/status", "TracerPid:", 10, &tracer) && tracer != 0;
 }
 
+// pthread_create() blocks all signals in a thread until it runs, the two of the C library among them
+// (nptl(7)). A program cannot block these two by the library's functions.
+bool is_being_created(unsigned long long blocked) {
+  constexpr unsigned long long kOfTheLibrary = 1ull << (32 - 1) | 1ull << (33 - 1);
+  return (blocked & kOfTheLibrary) == kOfTheLibrary;
+}
+
+// Threads that do not run yet count as threads that block no signal.
 bool some_thread_blocks() {
   DIR* const threads = opendir("/proc/self/task");
   if (threads == nullptr) return false;
@@ -153,7 +161,8 @@ bool some_thread_blocks() {
     char path[300];
     std::snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
     unsigned long long blocked = 0;
-    if (std::atol(entry->d_name) != gettid() && read_field(path, "SigBlk:", 16, &blocked))
+    if (std::atol(entry->d_name) != gettid() && read_field(path, "SigBlk:", 16, &blocked) &&
+        !is_being_created(blocked))
       blocks |= (blocked & (1ull << (SIGSEGV - 1) | 1ull << (SIGTRAP - 1))) != 0;
   }
   closedir(threads);
@@ -194,12 +203,7 @@ bool watch_faults(GuardedPages* pages, Judge judge) {
 #if defined(__x86_64__)
   static const bool possible = [] {
     if (is_traced()) return false;
-    // A thread that has just been made blocks all signals for a moment.
-    constexpr int kTimes = 20, kMicroseconds = 500;
-    for (int i = 0; some_thread_blocks(); ++i) {
-      if (i == kTimes) return false;
-      usleep(kMicroseconds);
-    }
+    if (some_thread_blocks()) return false;
     unblock_here();
     return true;
   }();

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
 
 #include "simulator/runtime/host/faults.h"
 
@@ -172,6 +178,32 @@ TEST_F(Guarded, AnAccessIsJudgedAndGoesOn) {
   settle(1, 1);
   EXPECT_EQ(words[kPageBytes / sizeof(int)], 0);
   EXPECT_EQ(judged, 4u);
+}
+
+// Exits with 0 if faults are watched while another thread has blocked all signals.
+[[noreturn]] void watch_beside_a_thread(bool with_the_librarys) {
+  static std::atomic<bool> blocked = false;
+  std::thread([with_the_librarys] {
+    std::uint64_t all = ~0ull;
+    sigset_t set;
+    sigfillset(&set);  // without the two signals of the C library
+    if (with_the_librarys) {
+      syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, nullptr, sizeof all);
+    } else {
+      pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    }
+    blocked = true;
+    pause();
+  }).detach();
+  while (!blocked) std::this_thread::yield();
+  static GuardedPages pages;
+  _exit(watch_faults(&pages, [](const HostAccess&) { return Verdict::kOpen; }) ? 0 : 1);
+}
+
+TEST(Faults, OnlyAThreadThatRunsCanBlockTheSignals) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(watch_beside_a_thread(true), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(watch_beside_a_thread(false), testing::ExitedWithCode(1), "");
 }
 
 // Closing and opening by levels must equal closing and opening page by page.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "simulator/runtime/host/libc_calls.h"
 #include "simulator/runtime/state/leaks.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/work/attendant.h"
 #include "simulator/runtime/work/concurrency.h"
 #include "simulator/runtime/work/library_work.h"
 #include "simulator/runtime/work/pending.h"
@@ -77,14 +79,19 @@ Verdict judge_on_own_stack(const HostAccess& access) {
 }
 
 // Another thread of the host may hold the lock for as long as a kernel runs, and may wait for what
-// this one is about to write: then the access is not looked at.
+// this one is about to write: then the access is not looked at. The attendant waits for nobody: it
+// suspends a kernel that polls.
 bool lock_for_a_while(DeviceLock& lock) {
-  constexpr int kTimes = 200, kMicroseconds = 100;
-  for (int i = 0; i < kTimes; ++i) {
+  using std::chrono::steady_clock;
+  constexpr auto kForOthers = std::chrono::milliseconds(20),
+                 kForTheAttendant = std::chrono::milliseconds(10'000);
+  constexpr int kMicroseconds = 100;
+  for (const auto begin = steady_clock::now();;) {
     if (lock.try_lock()) return true;
+    const auto waited = steady_clock::now() - begin;
+    if (waited > (attendant().is_busy() ? kForTheAttendant : kForOthers)) return false;
     usleep(kMicroseconds);
   }
-  return false;
 }
 
 Verdict judge(const HostAccess& access) {
