@@ -178,7 +178,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   if (sparse) w.metadata(operands[4], operands[5]);
   if (m.scale_vector != 0) {
     const std::size_t first = sparse ? 6 : 4;
-    w.matrix.scales_a_line = w.matrix.packed ? 64 / m.scale_vector : 1;
+    w.matrix.scales_per_line = w.matrix.packed ? 64 / m.scale_vector : 1;
     w.matrix.fine_scales = m.fine_scales;
     w.matrix.row_scales = w.scales(operands[first], operands[first + 1]);
     w.matrix.column_scales = w.scales(operands[first + 2], operands[first + 3]);

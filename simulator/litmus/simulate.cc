@@ -15,7 +15,7 @@
 namespace lockstep::litmus {
 
 struct Simulator::State {
-  memory::DeviceMemory memory;
+  memory::DeviceMemory memory{memory::DeviceMemory::kSmallWindow};
   memory::Address arena = 0, results = 0;
   std::vector<Program> programs;
   Module text;

@@ -72,11 +72,11 @@ void multiply_group_scaled(const isa::Shape& shape, const std::uint64_t* a, cons
       bool nan = accumulator.nan;
       int largest = accumulator.significand == 0 ? kZeroExponent : accumulator.exponent;
       for (int g = 0; g < groups; ++g) {
-        const int line = g * scales.a_line / groups;
-        const Taken x = scale_of(scales.rows[i * static_cast<std::size_t>(scales.a_line) +
+        const int line = g * scales.per_line / groups;
+        const Taken x = scale_of(scales.rows[i * static_cast<std::size_t>(scales.per_line) +
                                              static_cast<std::size_t>(line)],
                                  scales.ue4m3),
-                    y = scale_of(scales.columns[j * static_cast<std::size_t>(scales.a_line) +
+                    y = scale_of(scales.columns[j * static_cast<std::size_t>(scales.per_line) +
                                                 static_cast<std::size_t>(line)],
                                  scales.ue4m3);
         nan |= x.nan || y.nan;

@@ -19,11 +19,11 @@
 
 namespace lockstep::matrix {
 
-// The scales of one multiplication: `a_line` scales for each row of A and each column of B: 2 or 4,
-// for 96 elements 3 or 6. A scale is a byte, either ue8m0 or ue4m3.
+// The scales of one multiplication: `per_line` scales for each row of A and each column of B: 2 or
+// 4, for 96 elements 3 or 6. A scale is a byte, either ue8m0 or ue4m3.
 struct GroupScales {
   const std::uint8_t *rows = nullptr, *columns = nullptr;
-  int a_line = 2;
+  int per_line = 2;
   bool ue4m3 = false;
 };
 

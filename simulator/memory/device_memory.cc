@@ -36,8 +36,12 @@ constexpr Address kGenericHint = 0x118000000000;
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kMaxSpan = 64 * kGiB;
 #else
-constexpr std::uint64_t kMaxSpan = 1024 * kGiB;
+constexpr std::uint64_t kMaxSpan = DeviceMemory::kLargestWindow;
 #endif
+constexpr std::uint64_t kLeastSpan = 16 * kGiB;  // of a window whose size the system decides
+
+// The windows of shared and local memory, and what aligns them.
+constexpr std::uint64_t kGenericWindow = 4 * kGiB, kGenericSpan = 3 * kGenericWindow;
 
 constexpr Address round_up(Address value, std::uint64_t to) { return (value + to - 1) & ~(to - 1); }
 constexpr Address round_down(Address value, std::uint64_t to) { return value & ~(to - 1); }
@@ -102,23 +106,23 @@ void zero(const std::vector<PageRange>& ranges, unsigned threads) {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory() {
-  for (std::uint64_t span : {1024 * kGiB, 256 * kGiB, 64 * kGiB, 16 * kGiB}) {
-    if (span > kMaxSpan || !reserve(span)) continue;
-    // 4 GiB more than the two windows need, so that both can be aligned to 4 GiB.
-    const std::uint64_t generic = 12 * kGiB;
-    void* p = map_addresses(kGenericHint, generic, PROT_NONE);
+DeviceMemory::DeviceMemory(std::uint64_t largest) {
+  const std::uint64_t least = std::min(largest, kLeastSpan);
+  for (std::uint64_t span = std::min(largest, kMaxSpan); span >= least; span /= 4) {
+    if (!reserve(span)) continue;
+    void* p = map_addresses(kGenericHint, kGenericSpan, PROT_NONE);
     if (p == nullptr) break;
-    const Address start = reinterpret_cast<Address>(p);
-    shared_window_ = round_up(start, 4 * kGiB);
-    local_window_ = shared_window_ + 4 * kGiB;
-    generic_ = start;
+    generic_ = reinterpret_cast<Address>(p);
+    shared_window_ = round_up(generic_, kGenericWindow);
+    local_window_ = shared_window_ + kGenericWindow;
     return;
   }
-  throw std::runtime_error(std::string("the simulated GPU needs at least 78 GiB of virtual "
-                                       "addresses (not of memory) and the system refused: ") +
-                           std::strerror(errno) +
-                           "; see 'ulimit -v' and /proc/sys/vm/overcommit_memory");
+  // The window twice, written and race shadow, and the generic windows.
+  const std::uint64_t needed = 4 * least + least / 8 + kGenericSpan;
+  throw std::runtime_error(
+      "the simulated GPU needs at least " + std::to_string(needed / kGiB) +
+      " GiB of virtual addresses (not of memory) and the system refused: " + std::strerror(errno) +
+      "; see 'ulimit -v' and /proc/sys/vm/overcommit_memory");
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -127,7 +131,7 @@ DeviceMemory::~DeviceMemory() {
   munmap(at(begin_ + static_cast<Address>(delta_)), span);
   munmap(written_, span / 8);
   munmap(race_, span * 2);
-  munmap(at(generic_), 12 * kGiB);
+  munmap(at(generic_), kGenericSpan);
   if (host_file_ >= 0) close(host_file_);
 }
 

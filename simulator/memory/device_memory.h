@@ -67,9 +67,14 @@ struct Allocation {
 
 class DeviceMemory {
  public:
-  // Reserves the window. Throws std::runtime_error with the system's reason if no window of at
-  // least 16 GiB is available.
-  DeviceMemory();
+  // Bytes of a window: the most, and enough for small programs, of which many run at once.
+  static constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t kSmallWindow = std::uint64_t{1} << 30;
+
+  // Reserves a window of `largest` bytes, a power of two. If the system refuses, a quarter of it is
+  // tried, and so on down to 16 GiB. Throws std::runtime_error with the system's reason if it
+  // refuses all of them.
+  explicit DeviceMemory(std::uint64_t largest = kLargestWindow);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace lockstep::memory {
 namespace device_memory_test {
@@ -39,6 +41,19 @@ TEST(DeviceMemory, RefusesImpossibleRequests) {
   EXPECT_EQ(memory.allocate(~std::uint64_t{0} / 2, 256, Kind::kDevice, 0), nullptr);
   EXPECT_EQ(memory.allocate(~std::uint64_t{0} - 100, 256, Kind::kDevice, 0), nullptr);
   EXPECT_TRUE(memory.live().empty());
+}
+
+TEST(DeviceMemory, SixtySmallWindowsExistAtOnce) {
+  std::vector<std::unique_ptr<DeviceMemory>> all;
+  for (int i = 0; i < 60; ++i) {
+    const auto& memory =
+        all.emplace_back(std::make_unique<DeviceMemory>(DeviceMemory::kSmallWindow));
+    EXPECT_EQ(memory->window_end() - memory->window_begin(), DeviceMemory::kSmallWindow);
+    const Allocation* a = memory->allocate(1 << 20, 256, Kind::kDevice, 0);
+    ASSERT_NE(a, nullptr);
+    *memory->host(*a, a->base) = std::byte{1};
+    EXPECT_EQ(memory->allocate(DeviceMemory::kSmallWindow, 256, Kind::kDevice, 0), nullptr);
+  }
 }
 
 TEST(DeviceMemory, BytesAreReachedAtTheAliasAndStartAsZero) {

@@ -55,13 +55,13 @@ struct Matrix {
   Narrow narrow_a, narrow_b;
   bool packed = false;
   // Scales of rows and columns: a register, and two 16-bit registers or constants that select the
-  // first byte and the threads of a quad that have the scales. scales_a_line: bytes; 0 if nothing
+  // first byte and the threads of a quad that have the scales. scales_per_line: bytes; 0 if nothing
   // is scaled.
   struct Scales {
     Slot data = kNoSlot, byte = kNoSlot, thread = kNoSlot;
   };
   Scales row_scales, column_scales;
-  int scales_a_line = 0;
+  int scales_per_line = 0;
   bool fine_scales = false;  // the scales are ue4m3
   // wgmma: the descriptors of A (kNoSlot: A is in registers) and B; the predicate, without which C
   // is zero; factors of -1; and whether A is stored by columns and B by rows.

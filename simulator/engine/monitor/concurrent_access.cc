@@ -20,7 +20,7 @@ namespace {
 bool is_flag(Warp& w, const Request& r, const ConcurrentAccess& c) {
   const bool strong = is_strong(r) || (r.writes && w.block->races.has_fenced_in(w.index));
   if (!c.flag || !strong) return false;
-  w.block->launch->knows_host.store(true, std::memory_order_relaxed);
+  w.block->launch->informed_by_host.store(true, std::memory_order_relaxed);
   return true;
 }
 
@@ -40,8 +40,8 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
         return false;
       if (c.sequence != 0 && w.block->races.ordered_after_operation(thread, c.lane, c.sequence))
         return false;
-      return !c.host ||
-             !(w.block->launch->knows_host.load(std::memory_order_relaxed) || is_flag(w, r, c));
+      return !c.host || !(w.block->launch->informed_by_host.load(std::memory_order_relaxed) ||
+                          is_flag(w, r, c));
     });
     if (met == concurrent.end()) continue;
     if (already_reported(w, check::Kind::kRace, r.pc)) return true;

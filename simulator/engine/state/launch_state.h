@@ -98,11 +98,11 @@ struct Launch {
   std::mutex mutex;  // findings, output, launches
   check::UniqueFindings findings;
   std::vector<HeapAllocation> heap;
-  std::vector<DeviceLaunch> launches;       // as they were made
-  DeviceOrder device_order;                 // the order of `launches`
-  std::atomic<bool> informed_host{false};   // see Outcome
-  std::atomic<bool> knows_host{false};      // a flag may have informed it of the host's accesses
-  std::shared_ptr<check::Hearing> hearing;  // nullptr: the host has waited for nothing
+  std::vector<DeviceLaunch> launches;         // as they were made
+  DeviceOrder device_order;                   // the order of `launches`
+  std::atomic<bool> informed_host{false};     // see Outcome
+  std::atomic<bool> informed_by_host{false};  // a flag may have informed it of the host's accesses
+  std::shared_ptr<check::Hearing> hearing;    // nullptr: the host has waited for nothing
   std::vector<UnwrittenStore> unwritten_stores;
   std::map<std::uint32_t, std::uint32_t>
       unwritten_sites;                     // by pc: the number of its entries in `unwritten_stores`

@@ -44,7 +44,7 @@ struct Case {
   bool spread() const { return paired && sparse && m == 128; }
   int lane_of(int row) const { return spread() ? row / 16 * 32 + row % 16 : row; }
   int blocks() const { return paired ? 2 : 1; }
-  int a_line() const {
+  int per_line() const {
     return scales == Scales::kNone  ? 0
            : scales == Scales::kOne ? 1
            : scales == Scales::kTwo ? 2
@@ -103,7 +103,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
     for (int i = 0; i < count; ++i) all.push_back(draw(c, next_mixed(state)));
     return all;
   };
-  const int k = c.k(), lines = c.a_line();
+  const int k = c.k(), lines = c.per_line();
   const int stored = c.stored(), groups = k / c.group();
   const auto a = fill(c.m * stored, some), b = fill(c.n * k, some);
   const auto rows = fill(c.m * lines, some_scale), columns = fill(c.n * lines, some_scale);

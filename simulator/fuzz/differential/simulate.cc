@@ -29,7 +29,8 @@ std::uint64_t digest(std::span<const std::uint8_t> memory) {
   return sum;
 }
 
-Simulator::Simulator() : memory_(std::make_unique<memory::DeviceMemory>()) {
+Simulator::Simulator()
+    : memory_(std::make_unique<memory::DeviceMemory>(memory::DeviceMemory::kSmallWindow)) {
   const auto fresh = [&](std::uint64_t bytes) {
     const memory::Address a = memory_->allocate(bytes, 256, memory::Kind::kDevice, 0)->base;
     memory_->mark_written(a, bytes);

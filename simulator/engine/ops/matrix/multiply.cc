@@ -30,23 +30,24 @@ void take_narrow(const Matrix::Narrow& narrow, std::uint64_t* elements, int coun
   for (int i = 0; i < count; ++i) elements[i] = elements[i] >> narrow.shift & narrow.mask;
 }
 
-// The scales of 16 rows or 8 columns, `a_line` bytes each (PTX ISA 9.7.14.3.2). The scales of row r
-// are in quad r mod 8, in the thread selected by twice the thread selector plus r / 8. The scales
+// The scales of 16 rows or 8 columns, `per_line` bytes each (PTX ISA 9.7.14.3.2). The scales of row
+// r are in quad r mod 8, in the thread selected by twice the thread selector plus r / 8. The scales
 // of column n are in the selected thread of quad n. Returns false if a selector is invalid, which
 // ends the launch.
-bool scales_of(Warp& w, const Matrix::Scales& s, int a_line, int lines,
+bool scales_of(Warp& w, const Matrix::Scales& s, int per_line, int lines,
                std::vector<std::uint8_t>& scales) {
   const auto* byte = source<std::uint16_t>(w, s.byte);
   const auto* thread = source<std::uint16_t>(w, s.thread);
   const int threads = lines == 16 ? 2 : 4;
   for (int l = 0; l < kWarpSize; ++l) {
     const bool differs = byte[l] != byte[0] || thread[l] != thread[0];
-    if (!differs && byte[l] % a_line == 0 && byte[l] + a_line <= 4 && thread[l] < threads) continue;
+    if (!differs && byte[l] % per_line == 0 && byte[l] + per_line <= 4 && thread[l] < threads)
+      continue;
     check::Finding f = finding_at(w, w.pc - 1, 1u << l, check::Kind::kInvalidInstruction);
     f.where = differs ? "the selectors of scales differ between lanes"
                       : "no scales begin in byte " + std::to_string(byte[l]) + " of thread " +
                             std::to_string(thread[l]);
-    f.detail = "All lanes name the same: a byte from which " + std::to_string(a_line) +
+    f.detail = "All lanes name the same: a byte from which " + std::to_string(per_line) +
                " are there, and a thread from 0 to " + std::to_string(threads - 1) + ".";
     report(w, std::move(f));
     return false;
@@ -54,7 +55,7 @@ bool scales_of(Warp& w, const Matrix::Scales& s, int a_line, int lines,
   const auto* data = source<std::uint32_t>(w, s.data);
   for (int line = 0; line < lines; ++line) {
     const int lane = lines == 16 ? 4 * (line % 8) + 2 * thread[0] + line / 8 : 4 * line + thread[0];
-    for (int i = 0; i < a_line; ++i)
+    for (int i = 0; i < per_line; ++i)
       scales.push_back(static_cast<std::uint8_t>(data[lane] >> (8 * (byte[0] + i))));
   }
   return true;
@@ -64,15 +65,15 @@ void multiply_scaled(Warp& w, const Matrix& m, matrix::Operation& o, const std::
                      const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns,
                      std::uint64_t* d) {
   std::vector<std::uint8_t> of_rows, of_columns;
-  if (!scales_of(w, m.row_scales, m.scales_a_line, o.shape.m, of_rows) ||
-      !scales_of(w, m.column_scales, m.scales_a_line, o.shape.n, of_columns)) {
+  if (!scales_of(w, m.row_scales, m.scales_per_line, o.shape.m, of_rows) ||
+      !scales_of(w, m.column_scales, m.scales_per_line, o.shape.n, of_columns)) {
     w.event = Event::kAbort;
     return;
   }
   if (m.packed)
     return matrix::multiply_group_scaled(
         o.shape, a, b, c, columns,
-        {of_rows.data(), of_columns.data(), m.scales_a_line, m.fine_scales}, d);
+        {of_rows.data(), of_columns.data(), m.scales_per_line, m.fine_scales}, d);
   std::int16_t exponents[2][16];
   const auto fill = [](const std::vector<std::uint8_t>& scales, std::int16_t* to) {
     for (const std::uint8_t v : scales)
@@ -101,10 +102,10 @@ void run_multiply(Warp& w, const Op& op, LaneMask mask) {
   const isa::Shape& s = operation.shape;
   take_narrow(m.narrow_a, a, m.a.rows * m.a.columns);
   take_narrow(m.narrow_b, b, m.b.rows * m.b.columns);
-  if (m.scales_a_line != 0)
+  if (m.scales_per_line != 0)
     multiply_scaled(w, m, operation, a, b, c, operation.sparse ? columns : nullptr, d);
   if (w.event == Event::kAbort) return;
-  for (int part = 0; m.scales_a_line == 0 && part < m.multiplications; ++part) {
+  for (int part = 0; m.scales_per_line == 0 && part < m.multiplications; ++part) {
     matrix::multiply(operation, a + part * s.m * s.k, b + part * s.n * s.k, c + part * s.m * s.n,
                      columns, d + part * s.m * s.n);
   }

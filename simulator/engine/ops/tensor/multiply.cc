@@ -120,15 +120,15 @@ std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const 
 
 // The place of the scales of `count` rows or columns of D. They are in 32 lanes from `lane` on,
 // repeated in each further 32 lanes. The scales of the next 32 rows are in the next column. Each
-// has `a_line` bytes from `byte` of the word on. The manual shows only in figures where scales are
-// that exceed a word. Here they continue in the word that is as many columns further as 128 (or
+// has `per_line` bytes from `byte` of the word on. The manual shows only in figures where scales
+// are that exceed a word. Here they continue in the word that is as many columns further as 128 (or
 // 256) rows occupy, as in CUTLASS's fragments of scale factors.
 struct ScalePlace {
   std::uint32_t address = 0, lane = 0;
-  int count = 0, byte = 0, a_line = 0;
+  int count = 0, byte = 0, per_line = 0;
 
   std::uint32_t columns() const { return static_cast<std::uint32_t>(count + 31) / 32; }
-  int words() const { return (byte + a_line + 3) / 4; }  // for each row
+  int words() const { return (byte + per_line + 3) / 4; }  // for each row
   std::uint32_t column(int word) const {
     return tensor_column(address) + static_cast<std::uint32_t>(word * ((count + 127) / 128) * 4);
   }
@@ -137,7 +137,7 @@ struct ScalePlace {
 std::vector<std::uint8_t> scales_of(const TensorMemory& t, const ScalePlace& p) {
   std::vector<std::uint8_t> scales;
   for (int n = 0; n < p.count; ++n) {
-    for (int i = p.byte; i < p.byte + p.a_line; ++i) {
+    for (int i = p.byte; i < p.byte + p.per_line; ++i) {
       const std::uint32_t word =
           (*t.words)[TensorMemory::word(p.lane + static_cast<std::uint32_t>(n % 32),
                                         p.column(i / 4) + static_cast<std::uint32_t>(n / 32))];
