@@ -1,6 +1,6 @@
 // Closed launches (work/closed.h): races that would be missed if a launch counted as closed although
 // something is unordered with it. What is proved is left out from the first launch on
-// (LOCKSTEP_CERTIFICATE).
+// (LOCKSTEP_CERTIFICATE), and no race ends a kernel (LOCKSTEP_GO_ON).
 #include <dlfcn.h>
 
 #include <chrono>
@@ -40,6 +40,14 @@ struct Scene {
     EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
     EXPECT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
     EXPECT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  }
+  // Puts a kernel while another host thread waits, and ends that wait when the kernel is executed.
+  void store_second_and_set(int* flag) const {
+    constexpr std::chrono::milliseconds kLong(200);
+    std::this_thread::sleep_for(kLong);  // the first kernel has been executed, the second one waits
+    store_second();
+    std::this_thread::sleep_for(kLong);
+    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
   }
   void store_first() const { kernels::store(p, 0, 1, first); }
   void store_second() const { kernels::store(p, 0, 2, second); }
@@ -198,12 +206,7 @@ CUDA_TEST(Closed, AnotherHostThreadPutsOperationsWhileThisOneWaits) {
   flag[0] = flag[1] = 0;
   s.store_first();
   kernels::wait_for(flag, s.q, s.first);
-  std::thread other([&] {
-    // The first kernel has been executed, and the second one waits.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    s.store_second();
-    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
-  });
+  std::thread other([&] { s.store_second_and_set(flag); });
   EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s.first));
   other.join();
   EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
@@ -221,11 +224,7 @@ CUDA_TEST(Closed, AHostFunctionMayStartAThread) {
   EXPECT_CUDA(cudaSuccess, cudaLaunchHostFunc(
                                s->first,
                                [](void*) {
-                                 other = std::thread([] {
-                                   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-                                   s->store_second();
-                                   __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
-                                 });
+                                 other = std::thread([] { s->store_second_and_set(flag); });
                                },
                                nullptr));
   s->store_first();
