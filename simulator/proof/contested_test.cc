@@ -31,7 +31,8 @@ std::string contested(const std::string& body, const Launch& launch = {}) {
 }
 
 // d3: the thread's own word of x. y is at [d3+65536].
-const std::string kStore = "st.global.u32 [d3], r5;\n", kStoreToY = "st.global.u32 [d3+65536], r5;\n",
+const std::string kStore = "st.global.u32 [d3], r5;\n",
+                  kStoreToY = "st.global.u32 [d3+65536], r5;\n",
                   kLoad = "ld.global.u32 r6, [d3];\n";
 // d6: a word that r6, loaded from the thread's word of x, selects.
 const std::string kAnywhere = kLoad + "mul.wide.u32 d5, r6, 4;\nadd.s64 d6, d1, d5;\n";
@@ -97,7 +98,8 @@ TEST(Contested, AKernelThatIsNotFollowedContestsAllMemory) {
 }
 
 TEST(Contested, AStoreOfNoThreadContestsNothing) {
-  EXPECT_EQ(contested("setp.gt.u32 p1, r2, 4096;\n" + kAddress + "@p1 st.global.u32 [d1], r5;"), "");
+  EXPECT_EQ(contested("setp.gt.u32 p1, r2, 4096;\n" + kAddress + "@p1 st.global.u32 [d1], r5;"),
+            "");
 }
 
 }  // namespace contested_test

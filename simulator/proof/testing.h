@@ -15,8 +15,8 @@ namespace prove_test {
 
 inline constexpr std::uint64_t kBuffer = 0x100000;
 
-// A launch of `k(x, n)` with 4096 bytes at x, 4096 more in another allocation at x + kOther, and 512
-// bytes of shared memory at 1024.
+// A launch of `k(x, n)` with 4096 bytes at x, 4096 more in another allocation at x + kOther, and
+// 512 bytes of shared memory at 1024.
 inline constexpr std::uint64_t kOther = 0x10000;
 struct Launch {
   std::uint32_t grid = 4, block = 64, block_y = 1;

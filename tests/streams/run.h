@@ -41,8 +41,8 @@ inline Outcome run(const std::string& options, const std::string& command,
   const bool proved = std::getenv("STREAMS_PROVED") != nullptr;
   const std::string whole = std::string("timeout 100 ") + std::getenv("LOCKSTEP_EXEC") + " exec " +
                             (proved ? "--certificate=" + scratch + ".certificate " : "") + options +
-                            " --report=" + scratch + ".json -- tests/streams/" + command +
-                            " >" + scratch + ".out 2>" + scratch + ".err";
+                            " --report=" + scratch + ".json -- tests/streams/" + command + " >" +
+                            scratch + ".out 2>" + scratch + ".err";
   std::ofstream(scratch + ".json") << "{}";  // overwrites the findings of an earlier run
   const int status = std::system(whole.c_str());
   Outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(scratch + ".out"),

@@ -13,10 +13,10 @@ namespace {
 // Launches of fewer warps are not analysed.
 constexpr std::uint64_t kFewestWarps = 128;
 
-// The number of warp instructions that take twenty times as long as a proof. A proof saves a fifth
-// to a half of a launch. So a useful proof soon pays, and a useless one costs little.
+// The number of warp instructions that take at least ten times as long as a proof. A proof saves a
+// fifth to three quarters of a launch. So a useful proof soon pays, and a useless one costs little.
 std::uint64_t price_of_proof(const Launch& l) {
-  return (l.kernel->end - l.kernel->entry) * (16000 + 80 * std::uint64_t{l.threads});
+  return (l.kernel->end - l.kernel->entry) * (4000 + 20 * std::uint64_t{l.threads});
 }
 
 proof::Certificate prove(const Launch& l) {
@@ -148,9 +148,8 @@ class Savings {
   // Grids that the launch makes are unordered with its own threads' later accesses.
   bool is_closed() {
     if (!closed_) {
-      closed_ = l_.config->closed && has_memory_alone(l_) &&
-                l_.config->place.descent == nullptr && !l_.program->launches_grids &&
-                l_.config->closed();
+      closed_ = l_.config->closed && has_memory_alone(l_) && l_.config->place.descent == nullptr &&
+                !l_.program->launches_grids && l_.config->closed();
     }
     return *closed_;
   }
@@ -168,8 +167,8 @@ class Savings {
     return std::any_of(c.accesses.begin(), c.accesses.end(), [&](const proof::Access& a) {
       if (a.space != isa::Space::kGlobal || (a.in_bounds && a.bytes.begin == a.bytes.end))
         return false;
-      return !a.in_bounds || !std::binary_search(bases.begin(), bases.end(),
-                                                 l_.memory->find(a.bytes.begin)->base);
+      return !a.in_bounds ||
+             !std::binary_search(bases.begin(), bases.end(), l_.memory->find(a.bytes.begin)->base);
     });
   }
 

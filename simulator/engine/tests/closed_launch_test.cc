@@ -127,8 +127,7 @@ TEST(ClosedLaunch, RacesAreFoundWhereTheyArePossible) {
   const std::string neighbour =
       "st.global.u32 [%rd6], %r1;\nsetp.lt.u32 %p1, %r1, 127;\n@%p1 ld.global.u32 %r9, [%rd6+4];\n";
   // Gathers from the array that it writes.
-  const std::string in_place =
-      kGather + "st.global.u32 [%rd5], %r10;\n";
+  const std::string in_place = kGather + "st.global.u32 [%rd5], %r10;\n";
   // Scatters.
   const std::string scatter =
       "ld.global.u32 %r9, [%rd5];\nmul.wide.u32 %rd9, %r9, 4;\nadd.s64 %rd10, %rd2, %rd9;\n"

@@ -9,10 +9,11 @@ namespace lockstep::runtime {
 namespace {
 
 [[noreturn]] void stop() {
-  std::fprintf(stderr,
-               "lockstep: LOCKSTEP_PROOF=compare: a kernel counted as ordered with every operation, "
-               "and one that was put later is unordered with it\n"
-               "  Please report this: LOCKSTEP_PROOF=off runs the program with every check.\n");
+  std::fprintf(
+      stderr,
+      "lockstep: LOCKSTEP_PROOF=compare: a kernel counted as ordered with every operation, "
+      "and one that was put later is unordered with it\n"
+      "  Please report this: LOCKSTEP_PROOF=off runs the program with every check.\n");
   std::abort();
 }
 

@@ -1,9 +1,10 @@
-// Closed launches (work/closed.h): races that would be missed if a launch counted as closed although
-// something is unordered with it. What is proved is left out from the first launch on
+// Closed launches (work/closed.h): races that would be missed if a launch counted as closed
+// although something is unordered with it. What is proved is left out from the first launch on
 // (LOCKSTEP_CERTIFICATE), and no race ends a kernel (LOCKSTEP_GO_ON).
 #include <dlfcn.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -120,6 +121,20 @@ CUDA_TEST(Closed, ABlockingCopyWaitsForItsStreamOnly) {
   EXPECT_EQ(races(), 1);
 }
 
+// Some schedules execute kernels of other streams during a wait.
+CUDA_TEST(Closed, AKernelExecutedDuringAWaitForAnotherStreamIsNotWaitedFor) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    extension<lockstepSetSchedule_t>("lockstepSetSchedule")(seed);
+    const Scene s;
+    s.store_first();
+    kernels::store(s.q, 0, 1, s.second);
+    EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s.second));
+    s.store_second();
+    EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+    EXPECT_EQ(races(), 1) << seed;
+  }
+}
+
 CUDA_TEST(Closed, AnEventCoversWhatComesBeforeItsRecord) {
   const Scene s;
   cudaEvent_t event = nullptr;
@@ -221,12 +236,11 @@ CUDA_TEST(Closed, AHostFunctionMayStartAThread) {
   EXPECT_CUDA(cudaSuccess, cudaMallocHost(reinterpret_cast<void**>(&flag), 2 * sizeof(int)));
   flag[0] = flag[1] = 0;
   kernels::store(s->q, 1, 1, s->first);  // counts the threads
-  EXPECT_CUDA(cudaSuccess, cudaLaunchHostFunc(
-                               s->first,
-                               [](void*) {
-                                 other = std::thread([] { s->store_second_and_set(flag); });
-                               },
-                               nullptr));
+  EXPECT_CUDA(
+      cudaSuccess,
+      cudaLaunchHostFunc(
+          s->first, [](void*) { other = std::thread([] { s->store_second_and_set(flag); }); },
+          nullptr));
   s->store_first();
   kernels::wait_for(flag, s->q, s->first);
   EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s->first));

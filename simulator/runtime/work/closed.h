@@ -1,5 +1,6 @@
-// Closed launches: every operation of the program, put or still to come, is ordered before the launch
-// or after it. Nothing but its own threads can race with its accesses to memory of the device.
+// Closed launches: every operation of the program, put or still to come, is ordered before the
+// launch or after it. Nothing but its own threads can race with its accesses to memory of the
+// device.
 //
 // An operation is executed late, so the program often waits for a launch when it begins. Whatever
 // the program puts after the wait is ordered after the launch.
@@ -12,8 +13,9 @@
 
 namespace lockstep::runtime {
 
-// The calling thread waits for the operations that `what` covers, while the object lives. Before the
-// thread puts anything else, it must call Order::host_waits_for() with at least these operations.
+// The calling thread waits for the operations that `what` covers, while the object lives. Before
+// the thread puts anything else, it must call Order::host_waits_for() with at least these
+// operations.
 class Wait {
  public:
   explicit Wait(const Clock& what);
