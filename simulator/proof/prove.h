@@ -57,6 +57,9 @@ struct Certificate {
   // Whether the checks may ignore accesses to shared memory: no access races, and none orders other
   // accesses.
   bool is_shared_silent() const;
+  // The bytes of global memory in which threads of the launch may race, or order other accesses.
+  // nullopt: they may anywhere.
+  std::optional<std::vector<Extent>> contested() const;
   const Access* find(std::uint32_t pc) const;
 };
 

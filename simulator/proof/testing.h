@@ -15,7 +15,9 @@ namespace prove_test {
 
 inline constexpr std::uint64_t kBuffer = 0x100000;
 
-// A launch of `k(x, n)` with 4096 bytes at x and 512 bytes of shared memory at 1024.
+// A launch of `k(x, n)` with 4096 bytes at x, 4096 more in another allocation at x + kOther, and
+// 512 bytes of shared memory at 1024.
+inline constexpr std::uint64_t kOther = 0x10000;
 struct Launch {
   std::uint32_t grid = 4, block = 64, block_y = 1;
   std::int32_t n = 256;
@@ -42,8 +44,11 @@ inline Certificate proved(const std::string& body, const Launch& launch = {}) {
   shape.parameters = parameters;
   Memory memory;
   memory.allocation = [&](std::uint64_t address) -> std::optional<Extent> {
-    if (address < kBuffer || address >= kBuffer + launch.bytes) return std::nullopt;
-    return Extent{kBuffer, kBuffer + launch.bytes};
+    for (const Extent& e : {Extent{kBuffer, kBuffer + launch.bytes},
+                            Extent{kBuffer + kOther, kBuffer + kOther + launch.bytes}}) {
+      if (address >= e.begin && address < e.end) return e;
+    }
+    return std::nullopt;
   };
   for (const program::Range& r : compiled.program->functions[0].shared)
     memory.shared.push_back({r.begin, r.end});

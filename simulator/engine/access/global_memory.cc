@@ -8,6 +8,7 @@
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/monitor/counters.h"
 #include "simulator/engine/monitor/looks.h"
+#include "simulator/engine/monitor/proved.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/lane_addresses.h"
@@ -44,7 +45,8 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
   // Constants change only between kernels; operations in other streams may change them at any time.
   c.raced = a->has_shadow && w.block->launch->check_races &&
-            (c.writable || w.block->launch->config->place.several_streams);
+            (c.writable || w.block->launch->config->place.several_streams) &&
+            (w.block->launch->search_global || may_race_in(*w.block->launch, *a));
   if (__builtin_expect(k.watch != 0, 0)) {
     note_look(w, r, *a, address);
     k.generation = ~0ull;  // makes the next access come here, too

@@ -1,5 +1,6 @@
 #include "simulator/engine/monitor/proved.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -44,14 +45,14 @@ void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
   const Launch& launch = *w.block->launch;
   if (launch.certificate == nullptr || lanes == 0) return;
   const proof::Access* const a = launch.certificate->find(pc);
-  if (a == nullptr || !a->known) return;
+  if (a == nullptr) return;
   const Op& op = w.block->program->ops[pc];
   Request r;
   load_addresses(w, op, r.address);
   each(lanes, [&](int i) {
     const std::uint64_t at =
         a->space == isa::Space::kShared ? r.address[i] & 0xffffffffu : r.address[i];
-    if (!a->threads[w.index * kWarpSize + static_cast<std::uint32_t>(i)])
+    if (a->known && !a->threads[w.index * kWarpSize + static_cast<std::uint32_t>(i)])
       stop(w, pc, i, "proved: this thread does not execute the operation");
     if (a->aligned && a->in_bounds && at % a->size != 0)
       stop(w, pc, i,
@@ -64,19 +65,37 @@ void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
   });
 }
 
-void compare_race_with_proof(const Warp& w, isa::Space space, std::uint32_t mine,
-                             std::uint32_t other, int lane) {
+bool may_race_in(const Launch& launch, const memory::Allocation& a) {
+  using memory::Kind;
+  if (!launch.contested || a.shared) return true;
+  const bool of_device =
+      a.kind == Kind::kDevice || a.kind == Kind::kVariable || a.kind == Kind::kConstant;
+  return !of_device ||
+         std::binary_search(launch.contested->begin(), launch.contested->end(), a.base);
+}
+
+void compare_race_with_proof(const Warp& w, isa::Space space, std::uint64_t address,
+                             std::uint32_t mine, std::optional<std::uint32_t> other, int lane) {
   const proof::Certificate* const c = compared(w);
   if (c == nullptr) return;
+  const Launch& launch = *w.block->launch;
+  const memory::Allocation* const allocation =
+      space == isa::Space::kGlobal ? launch.memory->find(address) : nullptr;
+  if (allocation != nullptr && !may_race_in(launch, *allocation))
+    stop(w, mine, lane,
+         "proved: no access to this memory races; this one races at " + hexadecimal(address) +
+             (other ? " with " + site_of(*w.block->program, *other).to_string()
+                    : std::string(" with an access of another launch")));
+  if (!other) return;
   const auto is_apart = [&](std::uint32_t pc) {
     const proof::Access* const a = c->find(pc);
     return a != nullptr && a->apart;
   };
-  if (!is_apart(mine) && !is_apart(other) && !(space == isa::Space::kShared && c->shared_apart))
+  if (!is_apart(mine) && !is_apart(*other) && !(space == isa::Space::kShared && c->shared_apart))
     return;
   stop(w, mine, lane,
        "proved: no two threads race by this access; this one races with " +
-           site_of(*w.block->program, other).to_string());
+           site_of(*w.block->program, *other).to_string());
 }
 
 void compare_unwritten_with_proof(const Warp& w, std::uint32_t pc, LaneMask lanes) {

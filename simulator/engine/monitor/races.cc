@@ -160,7 +160,8 @@ check::RaceShape race_shape(const Block& b, const Request& r, const Opponent& o)
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space,
                                            std::string where, const Opponent& o) {
   Block& b = *w.block;
-  if (!o.past) compare_race_with_proof(w, space, r.pc, o.pc, lane);
+  compare_race_with_proof(w, space, r.address[lane], r.pc,
+                          o.past ? std::nullopt : std::optional(o.pc), lane);
   const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue
                     : is_guess(w, r, o)                 ? Harm::kGuess
                                                         : Harm::kSome;

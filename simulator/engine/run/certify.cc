@@ -1,5 +1,7 @@
 #include "simulator/engine/run/certify.h"
 
+#include <algorithm>
+
 #include "simulator/engine/launch/certificate.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/isa/names.h"
@@ -11,10 +13,10 @@ namespace {
 // Launches of fewer warps are not analysed.
 constexpr std::uint64_t kFewestWarps = 128;
 
-// The number of warp instructions that take twenty times as long as a proof. A proof saves a fifth
-// to a half of a launch. So a useful proof soon pays, and a useless one costs little.
+// The number of warp instructions that take at least ten times as long as a proof. A proof saves a
+// fifth to three quarters of a launch. So a useful proof soon pays, and a useless one costs little.
 std::uint64_t price_of_proof(const Launch& l) {
-  return (l.kernel->end - l.kernel->entry) * (16000 + 80 * std::uint64_t{l.threads});
+  return (l.kernel->end - l.kernel->entry) * (4000 + 20 * std::uint64_t{l.threads});
 }
 
 proof::Certificate prove(const Launch& l) {
@@ -122,6 +124,58 @@ LaunchCertificate described(const Launch& l) {
   return c;
 }
 
+// What a proof may save in a launch with `on`, and what it saves.
+class Savings {
+ public:
+  explicit Savings(const Launch& l) : l_(l) {}
+
+  // Whether anything can be left out, whatever is proved.
+  bool are_possible() { return !l_.shared.empty() || is_closed(); }
+  bool any(const proof::Certificate& c) { return of_shared(c) || global(c).has_value(); }
+  // Whether races in shared memory need not be searched for.
+  bool of_shared(const proof::Certificate& c) const {
+    return !l_.shared.empty() && c.is_shared_silent();
+  }
+  // Where races in global memory are still to be searched for: Launch::contested. nullopt:
+  // everywhere.
+  std::optional<std::vector<std::uint64_t>> global(const proof::Certificate& c) {
+    auto bases = contested(c);
+    if (!bases || !leaves_some(c, *bases) || !is_closed()) return std::nullopt;
+    return bases;
+  }
+
+ private:
+  // Grids that the launch makes are unordered with its own threads' later accesses.
+  bool is_closed() {
+    if (!closed_) {
+      closed_ = l_.config->closed && has_memory_alone(l_) && l_.config->place.descent == nullptr &&
+                !l_.program->launches_grids && l_.config->closed();
+    }
+    return *closed_;
+  }
+  std::optional<std::vector<std::uint64_t>> contested(const proof::Certificate& c) const {
+    const auto extents = c.contested();
+    if (!extents) return std::nullopt;
+    std::vector<std::uint64_t> bases;
+    for (const proof::Extent& e : *extents) bases.push_back(l_.memory->find(e.begin)->base);
+    std::sort(bases.begin(), bases.end());
+    bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
+    return bases;
+  }
+  // Whether some access need not be searched for.
+  bool leaves_some(const proof::Certificate& c, const std::vector<std::uint64_t>& bases) const {
+    return std::any_of(c.accesses.begin(), c.accesses.end(), [&](const proof::Access& a) {
+      if (a.space != isa::Space::kGlobal || (a.in_bounds && a.bytes.begin == a.bytes.end))
+        return false;
+      return !a.in_bounds ||
+             !std::binary_search(bases.begin(), bases.end(), l_.memory->find(a.bytes.begin)->base);
+    });
+  }
+
+  const Launch& l_;
+  std::optional<bool> closed_;
+};
+
 }  // namespace
 
 void certify(Launch& l, const LoadedKernel& loaded) {
@@ -132,8 +186,9 @@ void certify(Launch& l, const LoadedKernel& loaded) {
   // Blocks of a cluster access each other's shared memory. A cluster of one block may have a
   // cluster barrier.
   const bool has_cluster = l.config->cluster.count() != 1;
-  // Only the search for races in shared memory can be omitted.
-  const bool saves = proof == Proof::kOn && l.check_races && !l.shared.empty();
+  // Only searches for races can be omitted.
+  const bool saves = proof == Proof::kOn && l.check_races;
+  Savings savings(l);
   if (has_cluster) {
   } else if (asked || proof == Proof::kCompare) {
     l.certificate = loaded.certificate(key_of(l), [&] { return prove(l); });
@@ -141,13 +196,16 @@ void certify(Launch& l, const LoadedKernel& loaded) {
   } else if (saves && l.blocks * l.warps >= kFewestWarps) {
     // Without further knowledge, each warp is assumed to execute every operation once.
     const std::uint64_t work = l.blocks * l.warps * (l.kernel->end - l.kernel->entry);
-    l.certificate =
-        loaded.certificate_worth(key_of(l), work, price_of_proof(l), [&] { return prove(l); });
+    l.certificate = loaded.certificate_worth(
+        key_of(l), work, price_of_proof(l), [&] { return savings.are_possible(); },
+        [&] { return prove(l); }, [&](const proof::Certificate& c) { return savings.any(c); });
   }
   if (asked) l.config->certified(described(l));
   if (proof == Proof::kOff) l.certificate = nullptr;
-  if (saves && l.certificate != nullptr && l.certificate->is_shared_silent())
-    l.search_shared = false;
+  if (l.certificate == nullptr || !l.check_races) return;
+  if (saves && savings.of_shared(*l.certificate)) l.search_shared = false;
+  l.contested = savings.global(*l.certificate);
+  l.search_global = !saves || !l.contested;
 }
 
 }  // namespace lockstep::engine

@@ -48,24 +48,24 @@ class LoadedKernel final : public Kernel {
   }
   // As certificate(), for a launch of about `work` warp instructions, if a proof is worth its cost.
   // Returns nullptr if no certificate is cached and the kernel has not executed `price`
-  // instructions for each proof, the new one included. A proof without benefit counts as several.
-  template <class Prove>
+  // instructions for each proof, the new one included. Nor does it prove anything unless `may_save`
+  // returns true. A proof without benefit (`saves` returns false) counts as several.
+  template <class MaySave, class Prove, class Saves>
   std::shared_ptr<const proof::Certificate> certificate_worth(const std::string& key,
                                                               std::uint64_t work,
-                                                              std::uint64_t price,
-                                                              Prove prove) const {
+                                                              std::uint64_t price, MaySave may_save,
+                                                              Prove prove, Saves saves) const {
     {
       const std::lock_guard lock(mutex_);
       if (const auto known = certificates_.find(key); known != certificates_.end())
         return known->second;
       if (executed_ + work < price * (1 + proofs_)) return nullptr;
-      ++proofs_;
     }
+    if (!may_save()) return nullptr;
     auto made = certificate(key, prove);
-    if (!made->is_shared_silent()) {
-      const std::lock_guard lock(mutex_);
-      proofs_ += kOfNoUse;
-    }
+    const std::uint64_t counts = saves(*made) ? 1 : 1 + kOfNoUse;
+    const std::lock_guard lock(mutex_);
+    proofs_ += counts;
     return made;
   }
   // Call when the kernel's code is replaced.

@@ -161,6 +161,7 @@ Running::Parts::Parts(const Kernel& of, LaunchConfig given, memory::DeviceMemory
   certify(launch, kernel);
   translate_kernel(launch, kernel);
   config.parameters = {};
+  config.closed = nullptr;
   launch.concurrent_memory.set(config.concurrent);
   workers = make_workers(launch);
   for (std::size_t i = 0; i < workers.size(); ++i)

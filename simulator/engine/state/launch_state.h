@@ -92,6 +92,11 @@ struct Launch {
        check_synchronisation = true;
   bool search_shared =
       true;  // search for races in shared memory; false if there are proved to be none
+  // Of a launch with which nothing is unordered: the allocations, by base, where its threads may
+  // race. They race nowhere else in memory of the device. nullopt: they may anywhere.
+  std::optional<std::vector<std::uint64_t>> contested;
+  bool search_global = true;  // search for races in all global memory; false: only in `contested`
+                              // and in memory that others see
   std::shared_ptr<const proof::Certificate> certificate;  // nullptr: nothing is proved
   bool strict_barriers = false, strict_libraries = false, strict_writes = false;
   bool strict_proxies = false;

@@ -99,14 +99,15 @@ TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
       " ld.shared.u32 %r1, [s];\n ret;\n}\n");
   const auto& kernel = static_cast<const LoadedKernel&>(*gpu.module->find_kernel("k"));
   int proofs = 0;
-  bool silent = true;
+  bool may_save = true, saves = true;
   const auto ask = [&](const std::string& key, std::uint64_t work = 0) {
-    return kernel.certificate_worth(key, work, 100, [&] {
-      ++proofs;
-      proof::Certificate c;
-      c.shared_apart = silent;
-      return c;
-    });
+    return kernel.certificate_worth(
+        key, work, 100, [&] { return may_save; },
+        [&] {
+          ++proofs;
+          return proof::Certificate();
+        },
+        [&](const proof::Certificate&) { return saves; });
   };
   const auto execute = [&](std::uint64_t instructions) {
     kernel.begin_launch();
@@ -122,7 +123,9 @@ TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
   execute(100);
   EXPECT_EQ(ask("b"), nullptr) << "a second proof needs 200 in all";
   execute(40);
-  silent = false;
+  saves = may_save = false;
+  EXPECT_EQ(ask("b"), nullptr) << "nothing could be left out";
+  may_save = true;
   EXPECT_NE(ask("b"), nullptr);
   EXPECT_EQ(proofs, 2);
   // The proof was useless: seven further proofs have to be paid for before the next.

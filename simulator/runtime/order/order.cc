@@ -1,9 +1,23 @@
 #include "simulator/runtime/order/order.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace lockstep::runtime {
+namespace {
+
+[[noreturn]] void stop() {
+  std::fprintf(
+      stderr,
+      "lockstep: LOCKSTEP_PROOF=compare: a kernel counted as ordered with every operation, "
+      "and one that was put later is unordered with it\n"
+      "  Please report this: LOCKSTEP_PROOF=off runs the program with every check.\n");
+  std::abort();
+}
+
+}  // namespace
 
 // A lane whose operations the host has waited for can be given out again: what comes after the new
 // ones comes after the old ones as well.
@@ -38,6 +52,7 @@ void Order::advance(Device& device, const StreamOrder& stream) {
 }
 
 Operation Order::next(std::optional<Lane>& lane, Clock before, engine::StreamName name) {
+  if (!before.covers(expected_)) stop();
   if (!lane) lane = new_lane();
   ++puts_;
   Operation operation{*lane, ++last_[*lane], std::move(before), name, false};

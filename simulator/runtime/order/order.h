@@ -96,6 +96,12 @@ class Order {
   // everything that is put later.
   Operation host_access();
 
+  // By lane: its last operation, put or reserved.
+  const std::vector<std::uint32_t>& last() const { return last_; }
+  // From now on every operation that is put must be ordered after this one. If one is not, the
+  // process stops with SIGABRT: for LOCKSTEP_PROOF=compare.
+  void expect_all_after(const Operation& at) { expected_.raise(at.lane, at.sequence); }
+
   // The operations that the host has waited for.
   const Clock& host() const { return host_; }
   // Counts the changes of host().
@@ -124,6 +130,7 @@ class Order {
   Operation next(std::optional<Lane>& lane, Clock before, engine::StreamName name);
 
   std::vector<std::uint32_t> last_;  // by lane: its last operation
+  Clock expected_;                   // expect_all_after()
   std::vector<Lane> dropped_;        // lanes that get no more operations
   std::map<int, Device> devices_;
   Clock host_;

@@ -79,6 +79,17 @@ std::shared_ptr<Entry> Queue::next(const Choice& choice) const {
   return *first;
 }
 
+// Operations of a lane that do not come before `at` come after it if the first of them does.
+bool Queue::orders_all_with(const Operation& at) const {
+  const std::vector<std::uint32_t>& last = order_.last();
+  std::ptrdiff_t lanes = 0;  // with operations that do not come before `at`
+  for (Lane lane = 0; lane < last.size(); ++lane) lanes += !at.before.covers(lane, last[lane]);
+  return lanes == std::count_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+           const Operation& e = entry->at;
+           return e.sequence == at.before.at(e.lane) + 1 && e.before.covers(at.lane, at.sequence);
+         });
+}
+
 void Queue::learn(const Clock& what) {
   for (const auto& entry : entries_) entry->at.before.join(what);
 }

@@ -47,6 +47,10 @@ class Queue {
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
   const std::list<std::shared_ptr<Entry>>& entries() const { return entries_; }
+  // Whether every operation that has been put, executed or not, is ordered before `at` or after it.
+  // May return false for reserved numbers (Order::reserve). No operation after `at` may have been
+  // executed.
+  bool orders_all_with(const Operation& at) const;
   // Whether an operation that `what` covers has not been executed.
   bool has(const Clock& what) const;
 

@@ -130,5 +130,84 @@ TEST(Queue, OperationsLearnOfWhatWasExecuted) {
   EXPECT_TRUE(b.at.before.covers(a.at.lane, a.at.sequence));
 }
 
+// The operations, by letters, with which all others are ordered.
+std::string ordered_with_all(const Program& p) {
+  std::string all;
+  for (const auto& entry : p.entries)
+    if (p.queue.orders_all_with(entry->at)) all += p.letter(entry.get());
+  return all;
+}
+
+TEST(Queue, OneStreamOrdersEachOperationWithAll) {
+  Program p;
+  p.put(1), p.put(1), p.put(1);
+  EXPECT_EQ(ordered_with_all(p), "abc");
+  p.queue.remove(*p.entries[0]);
+  EXPECT_TRUE(p.queue.orders_all_with(p.entries[1]->at));
+}
+
+TEST(Queue, APendingOperationOfAnotherStreamIsUnordered) {
+  Program p;
+  p.put(1), p.put(2), p.put(1);
+  EXPECT_EQ(ordered_with_all(p), "");
+}
+
+TEST(Queue, AnExecutedOperationOfAnotherStreamStaysUnordered) {
+  Program p;
+  p.put(1), p.put(2);
+  const Clock second = p.order.waited_for(p.stream(2));
+  p.run({&second});
+  EXPECT_FALSE(p.queue.orders_all_with(p.entries[0]->at));
+  p.order.host_waits_for(second);
+  EXPECT_FALSE(p.queue.orders_all_with(p.entries[0]->at)) << "it was put before the wait";
+  p.put(1), p.put(1);
+  EXPECT_TRUE(p.queue.orders_all_with(p.entries[2]->at)) << "this one was put after it";
+}
+
+TEST(Queue, TheLegacyStreamIsOrderedWithAllBlockingStreams) {
+  Program p;
+  p.put(1), p.put(2), p.put(0), p.put(2), p.put(1);
+  EXPECT_EQ(ordered_with_all(p), "c");
+}
+
+TEST(Queue, AStreamThatWaitsForAnEventIsOrderedWithIt) {
+  Program p;
+  p.put(1);
+  p.order.wait(p.stream(2), p.order.recorded(p.stream(1)));
+  p.put(2), p.put(2);
+  EXPECT_EQ(ordered_with_all(p), "abc");
+  p.put(1);
+  EXPECT_EQ(ordered_with_all(p), "a") << "nothing orders the last one with the second stream";
+}
+
+TEST(Queue, ReservedNumbersCountAsUnordered) {
+  Program p;
+  p.put(1);
+  std::optional<Lane> lane;
+  p.order.reserve(lane, 3);
+  EXPECT_EQ(ordered_with_all(p), "");
+}
+
+TEST(Queue, AnAccessOfTheHostInBetweenIsUnordered) {
+  Program p;
+  p.put(1);
+  p.order.host_access();
+  p.put(1);
+  EXPECT_EQ(ordered_with_all(p), "b");
+}
+
+TEST(QueueDeathTest, AnOperationMustComeAfterAllThatAreExpectedBeforeIt) {
+  Program p;
+  p.order.expect_all_after(p.put(1).at);
+  p.put(1), p.put(0);
+  EXPECT_TRUE(p.put(2).at.before.covers(p.entries[0]->at.lane, 1)) << "behind the legacy stream";
+  EXPECT_DEATH(
+      {
+        p.stream(3).kind = StreamKind::kNonBlocking;
+        p.order.put(p.streams[3]);
+      },
+      "counted as ordered with every operation");
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

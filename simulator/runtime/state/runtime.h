@@ -64,6 +64,8 @@ struct Device {
 
 struct Context;
 
+class Wait;
+
 // The launch configuration that <<<>>> pushes.
 struct CallConfiguration {
   dim3 grid, block;
@@ -86,6 +88,7 @@ struct ThreadState {
   bool in_callback = false;  // a callback of the program runs: CUDA calls are not permitted
   // The place in the order of the host function that the thread runs.
   const Operation* function = nullptr;
+  Wait* wait = nullptr;  // the operations for which the thread waits (work/closed.h)
 
   RunningCall* call = nullptr;  // the innermost running call
   // The running operation, if the call that has put it has returned.

@@ -95,7 +95,9 @@ void store_at_byte(char* p, long long bytes) { store_at_byte_kernel<<<1, 1>>>(p,
 void trap() { trap_kernel<<<1, 1>>>(); }
 void sum_variables(int* to) { sum_kernel<<<1, 1>>>(to); }
 void add_to_variables(int value) { add_kernel<<<1, 16>>>(value); }
-void wait_for(const int* flag, int* to) { wait_kernel<<<1, 1>>>(flag, to); }
+void wait_for(const int* flag, int* to, cudaStream_t stream) {
+  wait_kernel<<<1, 1, 0, stream>>>(flag, to);
+}
 void send(int* flag, int value) { send_kernel<<<1, 1>>>(flag, value); }
 void nothing(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
   nothing_kernel<<<grid, block, shared, stream>>>(nullptr);

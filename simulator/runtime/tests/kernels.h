@@ -36,7 +36,7 @@ void arguments(double* to, char a, double b, Triple t, float f);
 void count_threads(int* p, dim3 grid, dim3 block);
 
 // Waits until flag[0] is not 0, and stores flag[1] to to[0].
-void wait_for(const int* flag, int* to);
+void wait_for(const int* flag, int* to, cudaStream_t stream = nullptr);
 // Stores `value` to flag[1], and then 1 to flag[0].
 void send(int* flag, int value);
 

@@ -16,6 +16,7 @@
 #include "simulator/runtime/state/shared_event.h"
 #include "simulator/runtime/state/thread_count.h"
 #include "simulator/runtime/work/attendant.h"
+#include "simulator/runtime/work/closed.h"
 #include "simulator/runtime/work/memory_operations.h"
 #include "simulator/runtime/work/transcript.h"
 
@@ -98,6 +99,7 @@ void run_host_function(Runtime& runtime, Pending& p, cudaError_t error) {
       host.function(host.data);
     }
   });
+  if (Wait* const wait = thread_state().wait) wait->recount();
 }
 
 void end(Runtime& runtime, Pending& p, cudaError_t error) {
@@ -424,6 +426,7 @@ bool ask(Runtime& runtime, const Clock& what) {
 }
 
 void wait_for(Runtime& runtime, const Clock& what) {
+  Wait wait(what);
   run_until(runtime, what);
   runtime.has_waited();
   runtime.order.host_waits_for(what);

@@ -13,6 +13,7 @@
 #include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/output_signals.h"
+#include "simulator/runtime/work/closed.h"
 #include "simulator/runtime/work/concurrency.h"
 #include "simulator/runtime/work/device_launches.h"
 #include "simulator/runtime/work/pending.h"
@@ -308,6 +309,12 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
       runtime.record.certified(loaded->name(), c);
     };
   }
+  config.closed = [&runtime, &at] {
+    const bool closed = is_closed(runtime, at);
+    if (closed && runtime.settings.proof == engine::LaunchConfig::Proof::kCompare)
+      runtime.order.expect_all_after(at);
+    return closed;
+  };
   config.launchable = [&runtime, &device, entry,
                        stream = request.stream](const engine::DeviceLaunch& l) {
     return can_launch(runtime, device, *entry, stream, l);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
+#include "simulator/runtime/work/closed.h"
 #include "simulator/runtime/work/concurrency.h"
 #include "simulator/runtime/work/executor.h"
 #include "simulator/runtime/work/library_work.h"
@@ -297,6 +299,7 @@ cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cud
   if (waits.before) {
     Stream* const s = runtime.streams.find_stream(stream, device.ordinal);
     const Clock before = runtime.order.waited_for(s->order);
+    Wait wait(before);
     run_until(runtime, before);
     runtime.order.host_waits_for(before);
     if (device.error != cudaSuccess) return device.error;
@@ -323,6 +326,8 @@ cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cud
   p->work = std::move(work);
   runtime.queue.add(p);
   if (!waits.until_done) runtime.host_watch.added(runtime, p);
+  std::optional<Wait> wait;
+  if (waits.until_done) wait.emplace(p->at.before);
   after_put(runtime);
   if (in_the_call && (!at_once || waits.until_done)) run_until(runtime, p->at.before);
   if (waits.until_done) {
