@@ -50,13 +50,14 @@ AGAIN:
   mov.u64 %rd7, 7777;
   add.s64 %rd10, %rd2, %rd6;
   add.s64 %rd11, %rd3, %rd6;
-)" + (size == 4 ? R"(
+)" +
+         (size == 4 ? R"(
   cvt.u32.u64 %r5, %rd7;
   @%p1 ld.global.u32 %r5, [%rd10+-4];
   @%p1 st.global.u32 [%rd11+-4], %r4;
   cvt.u64.u32 %rd7, %r5;
 )"
-                : R"(
+                    : R"(
   @%p1 ld.global.u64 %rd7, [%rd10+-8];
   @%p1 st.global.u64 [%rd11+-8], %rd8;
 )") + R"(
@@ -83,7 +84,7 @@ struct Done {
 
 // `size`: 4 or 8. `offset`: a number of bytes that is added to each lane's place.
 Done run(std::uint32_t size, const Shape& shape, std::uint32_t lanes, std::uint32_t checks,
-        const std::function<std::int64_t(std::uint32_t)>& offset = {}, bool marked = false) {
+         const std::function<std::int64_t(std::uint32_t)>& offset = {}, bool marked = false) {
   Machine gpu;
   gpu.config.checks = checks;
   gpu.load(kernel(size));
@@ -103,8 +104,8 @@ Done run(std::uint32_t size, const Shape& shape, std::uint32_t lanes, std::uint3
   r.expected_written.assign(bytes.size(), marked);
   for (std::uint32_t k = 0; k < size; ++k) r.expected_written[k] = true;
   for (std::uint32_t i = 0; i < kLanes; ++i) {
-    offsets[i] = std::uint64_t{shape(i) + 1} * size +
-                 static_cast<std::uint64_t>(offset ? offset(i) : 0);
+    offsets[i] =
+        std::uint64_t{shape(i) + 1} * size + static_cast<std::uint64_t>(offset ? offset(i) : 0);
     if ((lanes >> i & 1) == 0) continue;
     const std::uint64_t v = element(shape(i));
     r.expected[i] = size == 4 ? v & 0xffffffffu : v;
@@ -142,8 +143,8 @@ const std::pair<const char*, Shape> kShapes[] = {
     {"up to the end", [](std::uint32_t i) { return kElements - 1 - i * 7; }},
     {"from the second on", [](std::uint32_t i) { return 1 + i * 9; }},
 };
-constexpr std::uint32_t kLaneSets[] = {~0u, 0xffffu, 0xf0f0f0f0u, 0x80000001u, 0x00010000u,
-                                       0xfffffffeu};
+constexpr std::uint32_t kLaneSets[] = {~0u,         0xffffu,     0xf0f0f0f0u,
+                                       0x80000001u, 0x00010000u, 0xfffffffeu};
 constexpr std::uint32_t kCheckSets[] = {0u, check::kBounds | check::kInitialisation,
                                         check::kAllChecks & ~check::kRaces, check::kAllChecks};
 
@@ -192,8 +193,9 @@ TEST(GlobalWords, OneWrongLaneIsReported) {
             if (i != lane) return 0;
             const auto end = static_cast<std::int64_t>(kElements) * size,
                        here = static_cast<std::int64_t>(shape(i)) * size;
-            return of_wrong == -1 ? end - here : of_wrong == -2 ? -std::int64_t{size} - here
-                                                                : of_wrong;
+            return of_wrong == -1   ? end - here
+                   : of_wrong == -2 ? -std::int64_t{size} - here
+                                    : of_wrong;
           };
           const std::string plain =
               run(size, shape, ~0u, check::kAllChecks & ~check::kRaces, offset).findings;
@@ -212,7 +214,8 @@ TEST(GlobalWords, InactiveLanesGoAnywhere) {
       const auto offset = [lanes = lanes](std::uint32_t i) -> std::int64_t {
         return lanes >> i & 1 ? 0 : (std::int64_t{1} << 40) + 1;
       };
-      const Done r = run(size, kShapes[3].second, lanes, check::kAllChecks & ~check::kRaces, offset);
+      const Done r =
+          run(size, kShapes[3].second, lanes, check::kAllChecks & ~check::kRaces, offset);
       EXPECT_EQ(r.findings, "");
       EXPECT_EQ(r.out, r.expected);
     }
@@ -237,8 +240,7 @@ TEST(GlobalWords, OneUnwrittenByteIsReported) {
             offsets.push_back(std::uint64_t{shape(i) + 1} * size);
           const std::uint32_t lanes = reads_it ? ~0u : ~(1u << lane);
           const auto out = gpu.unwritten(8 * kLanes);
-          const Outcome o =
-              gpu.launch("k", 1, kLanes, gpu.buffer(offsets), lanes, from, to, out);
+          const Outcome o = gpu.launch("k", 1, kLanes, gpu.buffer(offsets), lanes, from, to, out);
           EXPECT_FALSE(o.failed()) << text(o);
           // The value is stored: the byte counts as unwritten from then on.
           EXPECT_EQ(gpu.memory.is_written(out + 8 * lane + size - 1, 1), !reads_it);

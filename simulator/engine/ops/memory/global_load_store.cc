@@ -130,8 +130,7 @@ bool are_in_range(const Warp& w, const Op& op, const CachedRange& c, LaneMask ma
   const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
   const memory::DeviceMemory& memory = *w.block->worker->memory;
   for (; mask != 0; mask &= mask - 1) {
-    const std::uint64_t at =
-        a[std::countr_zero(mask)] + static_cast<std::uint64_t>(op.immediate);
+    const std::uint64_t at = a[std::countr_zero(mask)] + static_cast<std::uint64_t>(op.immediate);
     if (!holds(c, at, kBytes) || (at & (kBytes - 1)) != 0 ||
         (reads && c.shadowed && !all_written(memory.written_shadow(at & ~7ull), at & 7, kBytes)))
       return false;
@@ -161,7 +160,8 @@ bool store_few(Warp& w, const Op& op, const CachedRange& c, LaneMask mask) {
   const std::byte* const s = source<std::byte>(w, op.src[1]);
   each(mask, [&](int i) {
     std::byte* const to = host_of(w, op, c, i);
-    const std::uint64_t at = reinterpret_cast<std::uintptr_t>(to) - static_cast<std::uint64_t>(c.delta);
+    const std::uint64_t at =
+        reinterpret_cast<std::uintptr_t>(to) - static_cast<std::uint64_t>(c.delta);
     if (c.shadowed) set_written(k.memory->written_shadow(at & ~7ull), at & 7, kBytes);
     store_element<kBytes>(to, s + i * kBytes);
   });
@@ -181,14 +181,15 @@ bool gather_global(Warp& w, const Op& op, LaneMask mask) {
   if (!find_words<kBytes>(w, op, c, mask, words)) return false;
   // What is a few runs of lanes is searched run by run.
   if (raced && lane_runs(words.at, mask, kBytes).count != 0) return false;
-  if (c.shadowed && !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7,
-                                       words, kBytes))
+  if (c.shadowed &&
+      !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7, words, kBytes))
     return false;
   if (k.counting) count_words(k.counters, false, c.begin, words, mask);
   if (raced && !search_gathered<kBytes>(w, op, c, mask)) return true;
-  load_words<kBytes>(destination<std::byte>(w, op.dst),
-                     reinterpret_cast<const std::byte*>(c.begin + static_cast<std::uint64_t>(c.delta)),
-                     words, mask);
+  load_words<kBytes>(
+      destination<std::byte>(w, op.dst),
+      reinterpret_cast<const std::byte*>(c.begin + static_cast<std::uint64_t>(c.delta)), words,
+      mask);
   return true;
 }
 

@@ -272,7 +272,8 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
     return;
   }
   park(w, mask, WarpSplit::State::kAtBarrier);
-  const bool together = w.control->splits.size() == 1 && mask == living(w) && w.control->barrier < 0;
+  const bool together =
+      w.control->splits.size() == 1 && mask == living(w) && w.control->barrier < 0;
   if (together && op.src[1] == kNoSlot && !op.as<program::BarrierFields>().reduces() &&
       (w.block->barriers[id]->warps == 0 || w.block->barriers[id]->expected == 0))
     arrive_together(w, static_cast<int>(id));
