@@ -74,6 +74,24 @@ inline bool find_words(const std::uint64_t* a, std::uint64_t begin, std::uint64_
 // A stretch of memory that is looked at as a whole: longer ones take longer than their elements.
 inline constexpr std::uint32_t kShortStretch = 512;
 
+// Four bytes of each of eight lanes, and eight of each of four. `at`: less than 2^31.
+inline __attribute__((always_inline)) __m256i gather_four(const void* from, __m256i at) {
+  __m256i all = _mm256_set1_epi32(-1), v;
+  asm volatile("vpgatherdd %1, (%2, %3), %0"
+               : "=&x"(v), "+&x"(all)
+               : "r"(from), "x"(at)
+               : "memory");
+  return v;
+}
+inline __attribute__((always_inline)) __m256i gather_eight(const void* from, __m128i at) {
+  __m256i all = _mm256_set1_epi32(-1), v;
+  asm volatile("vpgatherdq %1, (%2, %3), %0"
+               : "=&x"(v), "+&x"(all)
+               : "r"(from), "x"(at)
+               : "memory");
+  return v;
+}
+
 // Whether the elements' bytes, `size` of each lane, are written. `shadow` and `skip`: the byte and
 // the bit of the range's begin. Between aligned elements nothing is asked where they are far apart.
 inline bool words_are_written(const std::uint8_t* shadow, std::uint32_t skip,
@@ -82,18 +100,33 @@ inline bool words_are_written(const std::uint8_t* shadow, std::uint32_t skip,
   if (span <= kShortStretch &&
       all_written(shadow, std::uint64_t{words.low} + skip, static_cast<std::uint32_t>(span)))
     return true;
-  // The bits of an aligned element lie in one byte of the shadow.
-  unsigned missing = 0;
-  for (const std::uint32_t at : words.at) {
-    const std::uint64_t bit = std::uint64_t{at} + skip;
-    missing |= static_cast<unsigned>(~shadow_byte(shadow + (bit >> 3))) >> (bit & 7);
+  const std::uint32_t whole = (1u << size) - 1;
+  if (kAtomicsOnly || words.high >= 1u << 31) {  // an index of a gather has a sign
+    unsigned missing = 0;
+    for (const std::uint32_t at : words.at) {
+      const std::uint64_t bit = std::uint64_t{at} + skip;
+      missing |= static_cast<unsigned>(~shadow_byte(shadow + (bit >> 3))) >> (bit & 7);
+    }
+    return (missing & whole) == 0;
   }
-  return (missing & ((1u << size) - 1)) == 0;
+  // Four bytes of the shadow at a time. The bits of an element lie in one of these.
+  const auto misplaced = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(shadow) & 3);
+  shadow -= misplaced;
+  const __m256i first = _mm256_set1_epi32(static_cast<int>(skip + 8 * misplaced));
+  __m256i all = _mm256_set1_epi32(-1);
+  for (int i = 0; i < kWarpSize; i += 8) {
+    const __m256i bit = _mm256_add_epi32(
+                      _mm256_load_si256(reinterpret_cast<const __m256i*>(words.at + i)), first),
+                  byte = _mm256_slli_epi32(_mm256_srli_epi32(bit, 5), 2);
+    all = _mm256_and_si256(all, _mm256_srlv_epi32(gather_four(shadow, byte),
+                                                  _mm256_and_si256(bit, _mm256_set1_epi32(31))));
+  }
+  return _mm256_testc_si256(all, _mm256_set1_epi32(static_cast<int>(whole)));
 }
 
 // Whether eight lanes' elements are side by side.
 template <int kBytes>
-inline bool side_by_side(__m256i at) {
+inline __attribute__((always_inline)) bool side_by_side(__m256i at) {
   constexpr int b = kBytes;
   const __m256i row = _mm256_add_epi32(
                     _mm256_broadcastd_epi32(_mm256_castsi256_si128(at)),
@@ -102,27 +135,45 @@ inline bool side_by_side(__m256i at) {
   return _mm256_testz_si256(differ, differ);
 }
 
-// Copies the elements of `lanes` to the register at `to`. Elements that are not side by side are
-// loaded one by one: on some processors vpgatherdd takes longer.
+// Copies the elements of `lanes` to the register at `to`.
 template <int kBytes>
 inline void load_words(std::byte* to, const std::byte* from, const GlobalWords& words,
                        LaneMask lanes) {
+  if (kAtomicsOnly || words.high >= 1u << 31) {
+    each(lanes, [&](int i) { load_element<kBytes>(to + i * kBytes, from + words.at[i]); });
+    return;
+  }
   for (int i = 0; i < kWarpSize; i += 8) {
     const __m256i at = _mm256_load_si256(reinterpret_cast<const __m256i*>(words.at + i));
-    if (kAtomicsOnly || (lanes >> i & 0xff) != 0xff) {
-      each(lanes & 0xffu << i,
-           [&](int lane) { load_element<kBytes>(to + lane * kBytes, from + words.at[lane]); });
-    } else if (side_by_side<kBytes>(at)) {
-      for (int part = 0; part < kBytes / 4; ++part) {
-        __m256i v;
+    const bool row = side_by_side<kBytes>(at);
+    constexpr int kVectors = kBytes / 4;
+    const __m128i halves[2] = {_mm256_castsi256_si128(at), _mm256_extracti128_si256(at, 1)};
+    for (int part = 0; part < kVectors; ++part) {
+      auto* const d = reinterpret_cast<__m256i*>(to + i * kBytes + 32 * part);
+      __m256i v;
+      if (row) {
         asm volatile("vmovdqu %1, %0"
                      : "=x"(v)
                      : "m"(bytes_at<32>(from + words.at[i] + 32 * part)));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i * kBytes + 32 * part), v);
+      } else if constexpr (kBytes == 4) {
+        v = gather_four(from, at);
+      } else {
+        v = gather_eight(from, halves[part]);
       }
-    } else {
-      for (int lane = i; lane < i + 8; ++lane)
-        load_element<kBytes>(to + lane * kBytes, from + words.at[lane]);
+      if (lanes != kAllLanes) {
+        const __m256i here = _mm256_set1_epi32(static_cast<int>(lanes >> i));
+        if constexpr (kBytes == 4) {
+          const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+          v = _mm256_blendv_epi8(_mm256_loadu_si256(d), v,
+                                 _mm256_cmpeq_epi32(_mm256_and_si256(here, bits), bits));
+        } else {
+          const __m256i bits =
+              part == 0 ? _mm256_setr_epi64x(1, 2, 4, 8) : _mm256_setr_epi64x(16, 32, 64, 128);
+          v = _mm256_blendv_epi8(_mm256_loadu_si256(d), v,
+                                 _mm256_cmpeq_epi64(_mm256_and_si256(here, bits), bits));
+        }
+      }
+      _mm256_storeu_si256(d, v);
     }
   }
 }
