@@ -18,6 +18,18 @@
 #include "simulator/engine/state/written_bits.h"
 
 namespace lockstep::engine {
+
+bool refill_from_others(const Worker& k, CachedRange& c, std::uint64_t address,
+                        std::uint64_t bytes) {
+  if (k.watch != 0) return false;
+  for (const CachedRange& other : k.cache) {
+    if (!holds(other, address, bytes)) continue;
+    c = other;
+    return true;
+  }
+  return false;
+}
+
 namespace {
 
 using isa::Space;
@@ -25,16 +37,7 @@ using isa::Space;
 __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
                                       std::uint64_t address) {
   Worker& k = *w.block->worker;
-  // Another slot may hold the range: a range is valid for all instructions, and searching the slots
-  // costs less than finding the allocation again.
-  if (k.watch == 0) {
-    for (const CachedRange& other : k.cache) {
-      if (holds(other, address, r.size)) {
-        c = other;
-        return true;
-      }
-    }
-  }
+  if (refill_from_others(k, c, address, r.size)) return true;
   const memory::Allocation* a = k.memory->find(address);
   if (a == nullptr || !a->usable()) return false;
   const bool strict = w.block->launch->check_bounds;

@@ -20,5 +20,9 @@ inline bool holds(const CachedRange& c, std::uint64_t address, std::uint64_t byt
   const std::uint64_t at = address - c.begin;
   return at < c.size && c.size - at >= bytes;
 }
+// Copies to `c` the range of another instruction that holds the bytes: a range is valid for all
+// instructions, and a search of the cache costs less than one of the allocations. False: none does.
+bool refill_from_others(const Worker& k, CachedRange& c, std::uint64_t address,
+                        std::uint64_t bytes);
 
 }  // namespace lockstep::engine

@@ -404,6 +404,7 @@ Progress run_warp(Warp& w) {
         if (w.time_slice <= 0) w.time_slice = 1;
         w.event = Event::kNone;
         if (why == Event::kAbort) return Progress::kAborted;
+        if (w.active == 0 && c.barrier >= 0) return Progress::kWaiting;  // all of the warp waits
         if (why == Event::kReschedule) requeue(w);
         break;
       case Event::kMet: requeue(w); break;

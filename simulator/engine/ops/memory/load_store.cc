@@ -1,4 +1,4 @@
-// Loads and stores: any of them, and the shapes that most of them have in global memory.
+// Loads and stores: any of them, and those whose lanes all have one address.
 #include "simulator/engine/ops/memory/load_store.h"
 
 #include <algorithm>
@@ -6,22 +6,16 @@
 #include <cstring>
 #include <utility>
 
-#include "simulator/check/global_rows.h"
-#include "simulator/check/region_lock.h"
-#include "simulator/check/scattered_lanes.h"
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/access/global_memory.h"
 #include "simulator/engine/monitor/bit_flow.h"
-#include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/counters.h"
-#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/memory/memory_ops.h"
 #include "simulator/engine/ops/memory/vectors.h"
 #include "simulator/engine/state/lane_addresses.h"
-#include "simulator/engine/state/lane_runs.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/relaxed_bytes.h"
 #include "simulator/engine/state/request.h"
@@ -268,174 +262,6 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
 
 namespace {
 
-// The search for races, for a row of weak accesses in global memory. False: nothing is recorded,
-// and each lane must be looked at.
-template <int kBytes>
-inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
-  if constexpr (kBytes < 4) return false;
-  if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
-  Worker& k = *w.block->worker;
-  const DoingFor searches(k, Doing::kRaces);
-  check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
-  const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
-  return check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
-                           access);
-}
-
-template <int kBytes>
-inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
-  on_write(*w.block->worker);
-  if (c.shadowed)
-    set_written(w.block->worker->memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
-  store_row<kBytes>(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)),
-                    source<std::byte>(w, op.src[1]));
-}
-template <int kBytes>
-inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
-  if constexpr (kBytes < 4) return false;
-  if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
-  Worker& k = *w.block->worker;
-  const DoingFor searches(k, Doing::kRaces);
-  check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
-  const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
-  if (!check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
-                         access))
-    return false;
-  put_row<kBytes>(w, op, c, first);
-  return true;
-}
-
-// Of lanes that read `at` bytes from `begin`.
-__attribute__((noinline)) void count_gathered(Counters& counters, std::uint64_t begin,
-                                              const std::uint32_t* at, LaneMask lanes,
-                                              std::uint32_t low, std::uint32_t high) {
-  std::uint64_t
-      address[kWarpSize + 1];  // GCC warns of the lane that a warp without lanes begins at
-  for (int i = 0; i < kWarpSize; ++i) address[i] = begin + at[i];
-  count_global(counters, false, address, lanes, begin + low, begin + high);
-}
-
-// The search for races, for lanes that read weakly from anywhere in one allocation. False: a
-// finding ends the launch.
-template <int kBytes>
-bool search_gathered(Warp& w, const Op& op, const CachedRange& c, LaneMask mask) {
-  Worker& k = *w.block->worker;
-  const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
-  const auto offset = static_cast<std::uint64_t>(op.immediate);
-  {
-    const DoingFor searches(k, Doing::kRaces);
-    check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false),
-                                      k.race_memo);
-    mask &= ~check::record_scattered(*k.races, *k.memory,
-                                     {a, offset, kBytes, mask, w.block->first_record}, access);
-  }
-  if (mask == 0) return true;
-  Request r;
-  r.op = &op;
-  r.pc = w.pc - 1;
-  r.size = kBytes;
-  r.reads = true;
-  for (int i = 0; i < kWarpSize; ++i) {
-    r.address[i] = a[i] + offset;
-    r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
-  }
-  return check_global_races(w, r, mask);
-}
-
-// One element a lane from anywhere in one allocation, all of it written. False: nothing is done.
-template <int kBytes>
-bool gather_global(Warp& w, const Op& op, LaneMask mask) {
-  if constexpr (kBytes != 4 && kBytes != 8) return false;
-  Worker& k = *w.block->worker;
-  if (k.races != nullptr && (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0)) return false;
-  const CachedRange& c = cached(k, op);
-  const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
-  alignas(64) std::uint32_t at[kWarpSize];
-  const LaneMask far = distances(a, c.begin - static_cast<std::uint64_t>(op.immediate), at);
-  if ((far & mask) != 0) return false;
-  const bool raced = k.races != nullptr && c.raced;
-  // What is a few runs of lanes is searched run by run.
-  if (raced && (few(mask) || lane_runs(at, mask, kBytes).count != 0)) return false;
-  if (mask != kAllLanes) {
-    // Lanes that do not take part go where one does that takes part.
-    const std::uint32_t somewhere = at[std::countr_zero(mask)];
-    for (int i = 0; i < kWarpSize; ++i) at[i] = mask >> i & 1 ? at[i] : somewhere;
-  }
-  const auto [low, high, bits] = extent(at);
-  if (((bits | c.begin) & (kBytes - 1)) != 0 || std::uint64_t{high} + kBytes > c.size) return false;
-  if (c.shadowed) {
-    const std::uint8_t* shadow = k.memory->written_shadow(c.begin & ~7ull);
-    const std::uint64_t skip = c.begin & 7, span = std::uint64_t{high} - low + kBytes;
-    if (span > 4096 || !all_written(shadow, low + skip, static_cast<std::uint32_t>(span))) {
-      unsigned missing = 0;
-      for (int i = 0; i < kWarpSize; ++i) {
-        const std::uint64_t bit = at[i] + skip;
-        missing |= static_cast<unsigned>(~shadow_byte(shadow + (bit >> 3))) >> (bit & 7);
-      }
-      if ((missing & ((1u << kBytes) - 1)) != 0) return false;
-    }
-  }
-  if (k.counting) count_gathered(k.counters, c.begin, at, mask, low, high);
-  if (raced && !search_gathered<kBytes>(w, op, c, mask)) return true;
-  const auto* from =
-      reinterpret_cast<const std::byte*>(c.begin + static_cast<std::uint64_t>(c.delta));
-  auto* d = destination<Scalar<kBytes>>(w, op.dst);
-  if (mask == kAllLanes) {
-    for (int i = 0; i < kWarpSize; ++i) load_element<kBytes>(d + i, from + at[i]);
-  } else {
-    each(mask, [&](int i) { load_element<kBytes>(d + i, from + at[i]); });
-  }
-  return true;
-}
-
-// One element a lane, register as wide as the element, 64-bit addresses: one copy where all lanes
-// are side by side.
-template <int kBytes>
-void load_global(Warp& w, const Op& op, LaneMask mask) {
-  if (__builtin_expect(mask == kAllLanes, 1)) {
-    const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
-    if (consecutive<kBytes>(a)) {
-      Worker& k = *w.block->worker;
-      const CachedRange& c = cached(k, op);
-      const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
-      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 &&
-          (!c.shadowed ||
-           row_is_written<32 * kBytes>(k.memory->written_shadow(first & ~7ull), first & 7))) {
-        if (!c.raced || read_row<kBytes>(w, op, first)) {
-          if (k.counting) count_global_row(k.counters, false, first, 32 * kBytes);
-          load_row<kBytes>(
-              destination<std::byte>(w, op.dst),
-              reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)));
-          return;
-        }
-      }
-    }
-  }
-  if (gather_global<kBytes>(w, op, mask)) return;
-  load_any(w, op, mask);
-}
-
-template <int kBytes>
-void store_global(Warp& w, const Op& op, LaneMask mask) {
-  if (__builtin_expect(mask == kAllLanes && !w.control->tracking, 1)) {
-    const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
-    if (consecutive<kBytes>(a)) {
-      Worker& k = *w.block->worker;
-      const CachedRange& c = cached(k, op);
-      const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
-      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && c.writable) {
-        const bool stored =
-            c.raced ? write_row<kBytes>(w, op, c, first) : (put_row<kBytes>(w, op, c, first), true);
-        if (stored) {
-          if (k.counting) count_global_row(k.counters, true, first, 32 * kBytes);
-          return;
-        }
-      }
-    }
-  }
-  store_any(w, op, mask);
-}
-
 // One value of four or eight bytes for every lane.
 void give_all_lanes(Warp& w, const Op& op, LaneMask mask, std::uint64_t value) {
   const auto give = [&](auto v) {
@@ -478,7 +304,7 @@ Handler plain_load_handler(const Op& op) {
   const bool narrow = op.as<MemoryFields>().has(kNarrowAddress);
   if (simple && (space == Space::kGlobal || space == Space::kConst) && !narrow) {
     if (is_constant(op.src[0])) return &load_uniform;
-    return by_size(op.width, [](auto bytes) -> Handler { return &load_global<bytes()>; });
+    return global_load_handler(op);
   }
   const Handler shared =
       simple && space == Space::kShared && narrow ? shared_load_handler(op) : nullptr;
@@ -490,9 +316,7 @@ Handler plain_store_handler(const Op& op) {
   const bool simple = op.elements == 1 && op.width == op.register_bytes &&
                       !op.as<MemoryFields>().has_any(kFrameAddress | kRelease);
   const bool narrow = op.as<MemoryFields>().has(kNarrowAddress);
-  if (simple && space == Space::kGlobal && !narrow) {
-    return by_size(op.width, [](auto bytes) -> Handler { return &store_global<bytes()>; });
-  }
+  if (simple && space == Space::kGlobal && !narrow) return global_store_handler(op);
   const Handler shared =
       simple && space == Space::kShared && narrow ? shared_store_handler(op) : nullptr;
   return shared != nullptr ? shared : &store_any;

@@ -230,6 +230,23 @@ void recheck_barriers(Warp& w) {
   }
 }
 
+namespace {
+
+// All threads of the warp that are left have just parked, at a barrier of all threads of the block
+// that reduces nothing: they arrive without a look at other splits.
+void arrive_together(Warp& w, int id) {
+  Block& b = *w.block;
+  Barrier& barrier = on_order(*b.worker, b.barriers[id]);
+  if (barrier.warps == 0) barrier.pc = w.pc - 1;
+  barrier.arrived += kWarpSize;
+  barrier.warps |= 1u << w.index;
+  barrier.waiting |= 1u << w.index;
+  w.control->barrier = id;
+  if (std::popcount(barrier.warps) >= static_cast<int>(b.live_warps)) release_if_complete(w, id);
+}
+
+}  // namespace
+
 void run_bar(Warp& w, const Op& op, LaneMask mask) {
   const auto* ids = source<std::uint32_t>(w, op.src[0]);
   const std::uint32_t id = ids[std::countr_zero(mask)];
@@ -255,6 +272,11 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
     return;
   }
   park(w, mask, WarpSplit::State::kAtBarrier);
+  const bool together =
+      w.control->splits.size() == 1 && mask == living(w) && w.control->barrier < 0;
+  if (together && op.src[1] == kNoSlot && !op.as<program::BarrierFields>().reduces() &&
+      (w.block->barriers[id]->warps == 0 || w.block->barriers[id]->expected == 0))
+    arrive_together(w, static_cast<int>(id));
 }
 
 bool warp_reaches_barrier(Warp& w) {
