@@ -264,6 +264,14 @@ void lower_fragment(FunctionBuilder& b, const Instruction& i) {
   w.matrix.d = w.fragment(f, i.operands[loads ? 0 : 1], loads ? Role::kWrite : Role::kValue);
   w.matrix.by_columns = m.a_by_columns;
   w.matrix.d_by_columns = which == Which::kB;
+  for (const int place : w.matrix.d.places) {
+    // Elements of B are numbered column by column.
+    const int across = w.matrix.d_by_columns ? w.matrix.d.rows : w.matrix.d.columns;
+    const bool in_order = w.matrix.d_by_columns == w.matrix.by_columns;
+    w.matrix.lines.push_back(static_cast<std::uint8_t>(in_order ? place / across : place % across));
+    w.matrix.places_in_line.push_back(
+        static_cast<std::uint8_t>(in_order ? place % across : place / across));
+  }
   w.matrix.natural_stride = static_cast<std::uint32_t>(m.a_by_columns ? f.rows() : f.columns());
   w.matrix.operation.d = m.type;
   w.op.width = static_cast<std::uint8_t>(f.bits() < 8 ? 4 : f.bits() / 8);

@@ -3,12 +3,14 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cfenv>
 #include <cmath>
 #include <optional>
 #include <vector>
 
+#include "simulator/matrix/eight_sums.h"
 #include "simulator/matrix/rounding.h"
 
 namespace lockstep::matrix {
@@ -20,7 +22,7 @@ using isa::Type;
 struct Parts {
   std::int32_t significand = 0;  // signed
   std::int32_t exponent = 0;
-  enum class Class : std::uint8_t { kFinite, kInfinite, kNaN } kind = Class::kFinite;
+  enum class Class : std::uint8_t { kFinite = 0, kInfinite = 1, kNaN = 2 } kind = Class::kFinite;
 };
 
 struct Format {
@@ -121,8 +123,32 @@ class FactorArrays {
   void set(int k, const Parts& p) {
     const auto i = static_cast<std::size_t>(k);
     significands_[i] = p.significand;
-    exponents_[i] = p.exponent;
+    exponents_[i] = p.significand == 0 ? kOfZero : p.exponent;
     kinds_[i] = p.kind;
+  }
+  // As set() of take_apart(), from the first on: a loop over vectors.
+  void set_all(const std::uint64_t* bits, int count, const Format& f) {
+    const std::uint32_t all = (1u << f.fraction_bits) - 1, top = (1u << f.exponent_bits) - 1;
+    const auto bias = static_cast<std::int32_t>(top >> 1);
+    const std::uint32_t has_infinity = f.has_infinity ? 1 : 0, has_nan = f.has_nan ? 1 : 0;
+    std::int32_t *const significands = significands_.data(), *const exponents = exponents_.data();
+    auto* const kinds = reinterpret_cast<std::uint8_t*>(kinds_.data());
+    for (int i = 0; i < count; ++i) {
+      const std::uint32_t v = static_cast<std::uint32_t>(bits[i]) >> f.unused_bits,
+                          fraction = v & all, field = v >> f.fraction_bits & top,
+                          negative = v >> (f.fraction_bits + f.exponent_bits) & 1,
+                          is_top = field == top ? 1 : 0, is_special = is_top & has_infinity;
+      const std::uint32_t whole = fraction | (field != 0 ? all + 1 : 0),
+                          magnitude = is_special != 0 ? 1 : whole,
+                          is_infinite = is_special & (fraction == 0 ? 1 : 0),
+                          is_nan =
+                              (is_special & (fraction != 0 ? 1 : 0)) |
+                              (is_top & (1 - has_infinity) & has_nan & (fraction == all ? 1 : 0));
+      const auto exponent = field == 0 ? 1 - bias : static_cast<std::int32_t>(field) - bias;
+      significands[i] = static_cast<std::int32_t>(negative != 0 ? 0u - magnitude : magnitude);
+      exponents[i] = magnitude == 0 ? kOfZero : exponent;
+      kinds[i] = static_cast<std::uint8_t>(is_infinite + 2 * is_nan);
+    }
   }
   void copy(int k, const Factors& from, int at) {
     set(k, {from.significands[at], from.exponents[at], from.kinds[at]});
@@ -131,8 +157,10 @@ class FactorArrays {
     return Factors{significands_.data(), exponents_.data(), kinds_.data()}.from(k);
   }
   bool all_finite(int begin, int count) const {
-    return std::all_of(kinds_.begin() + begin, kinds_.begin() + begin + count,
-                       [](Parts::Class kind) { return kind == Parts::Class::kFinite; });
+    std::uint8_t kinds = 0;
+    for (int i = begin; i < begin + count; ++i)
+      kinds |= static_cast<std::uint8_t>(kinds_[static_cast<std::size_t>(i)]);
+    return kinds == 0;
   }
 
  private:
@@ -384,6 +412,49 @@ std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std
   return f32_bits(fused(3, fused(2, fused(1, fused(0, 0)))) + addend);
 }
 
+// B for EightSums: factors of neighbouring columns side by side.
+class SideBySide {
+ public:
+  SideBySide(const Factors& b, int n, int k, int products)
+      : n_(n),
+        k_(k),
+        products_(products),
+        values_(static_cast<std::size_t>(2 * n * k)),
+        zeros_(static_cast<std::size_t>((k + products - 1) / products * n)) {
+    std::int32_t *const significands = values_.data(), *const exponents = significands + n * k;
+    for (int j = 0; j < n; ++j) {
+      for (int at = 0; at < k; ++at) {
+        significands[at * n + j] = b.significands[j * k + at];
+        exponents[at * n + j] = b.exponents[j * k + at];
+        if (b.significands[j * k + at] == 0)
+          zeros_[static_cast<std::size_t>(at / products * n + j)] = ~0;
+      }
+    }
+  }
+  // Adds the products of a row with eight columns, from `j` on, chunk after chunk. False: one by
+  // one; some of the accumulators have changed.
+  bool add(const EightSums& sums, const Factors& row, int j, std::uint32_t* accumulators) const {
+    constexpr std::int32_t kAll[8] = {~0, ~0, ~0, ~0, ~0, ~0, ~0, ~0};
+    const std::int32_t *const significands = values_.data() + j, *const exponents =
+                                                                     significands + n_ * k_;
+    for (int at = 0; at < k_; at += products_) {
+      const int count = std::min(products_, k_ - at);
+      const std::int32_t* const factors = row.significands + at;
+      const bool zero = std::find(factors, factors + count, 0) != factors + count;
+      if (!sums.add(accumulators, {factors, row.exponents + at},
+                    {significands + at * n_, exponents + at * n_}, n_, count,
+                    zero ? kAll : zeros_.data() + at / products_ * n_ + j))
+        return false;
+    }
+    return true;
+  }
+
+ private:
+  const int n_, k_, products_;
+  std::vector<std::int32_t> values_;  // significands, then exponents
+  std::vector<std::int32_t> zeros_;   // of each chunk, and each column
+};
+
 // Computes D with a matrix unit.
 void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
                      const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
@@ -416,8 +487,13 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
     return p;
   };
   FactorArrays bs(static_cast<std::size_t>(n * k));
-  std::vector<bool> finite_columns(static_cast<std::size_t>(n));
-  for (int at = 0; at < n * k; ++at) bs.set(at, scaled_part(b[at], of_b, o.column_scales, at / k));
+  if (!through_f16 && o.column_scales == nullptr) {
+    bs.set_all(b, n * k, of_b);
+  } else {
+    for (int at = 0; at < n * k; ++at)
+      bs.set(at, scaled_part(b[at], of_b, o.column_scales, at / k));
+  }
+  std::array<bool, kMaxN> finite_columns;
   for (int j = 0; j < n; ++j) finite_columns[static_cast<std::size_t>(j)] = bs.all_finite(j * k, k);
   // The elements of A in the order of the sum, each with its row of B.
   int order[kMaxK];
@@ -427,12 +503,41 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
   const bool in_order = !o.sparse && !through_f16;
   const int step = through_f16 ? stored / 2 : stored;  // chunks do not extend beyond a step
 
+  const auto addend_of = [&](int at) {
+    return static_cast<std::uint32_t>(o.c == type ? c[at] : f32_bits(f32_of(c[at], o.c)));
+  };
+  const auto result_of = [&](std::uint32_t sum) {
+    return o.d == type ? sum : f16_bits(f32_of(sum, type));
+  };
+  std::optional<SideBySide> side_by_side;
+  if (type == Type::kF32 && in_order && n % 8 == 0 && EightSums::knows(unit, product_bits))
+    side_by_side.emplace(bs.from(0), n, k, products);
+  const EightSums eight_sums(unit, product_bits);
+  // Eight elements of row i from column j on; false: one by one.
+  const auto add_eight = [&](const Factors& row, int i, int j) {
+    if (!std::all_of(finite_columns.begin() + j, finite_columns.begin() + j + 8,
+                     [](bool finite) { return finite; }))
+      return false;
+    std::uint32_t accumulators[8];
+    for (int e = 0; e < 8; ++e) accumulators[e] = addend_of(i * n + j + e);
+    if (!side_by_side->add(eight_sums, row, j, accumulators)) return false;
+    for (int e = 0; e < 8; ++e) d[i * n + j + e] = result_of(accumulators[e]);
+    return true;
+  };
+
   FactorArrays row(static_cast<std::size_t>(stored)), chosen(static_cast<std::size_t>(stored));
   for (int i = 0; i < o.shape.m; ++i) {
-    for (int at = 0; at < stored; ++at)
-      row.set(at, scaled_part(a[i * stored + order[at]], of_a, o.row_scales, i));
+    if (!through_f16 && o.row_scales == nullptr) {
+      row.set_all(a + i * stored, stored, of_a);
+    } else {
+      for (int at = 0; at < stored; ++at)
+        row.set(at, scaled_part(a[i * stored + order[at]], of_a, o.row_scales, i));
+    }
     const bool finite_row = row.all_finite(0, stored);
+    bool added = false;
     for (int j = 0; j < n; ++j) {
+      if (j % 8 == 0) added = side_by_side && finite_row && add_eight(row.from(0), i, j);
+      if (added) continue;
       Factors column = bs.from(j * k);
       if (!in_order) {
         for (int at = 0; at < stored; ++at)
@@ -440,10 +545,7 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
         column = chosen.from(0);
       }
       const bool finite = finite_row && finite_columns[static_cast<std::size_t>(j)];
-      const std::uint64_t addend = c[i * n + j];
-      std::uint64_t accumulator = through_f16   ? 0
-                                  : o.c == type ? addend
-                                                : f32_bits(f32_of(addend, o.c));
+      std::uint64_t accumulator = through_f16 ? 0 : addend_of(i * n + j);
       for (int from = 0; from < stored; from += step) {
         for (int at = from; at < from + step; at += products) {
           accumulator = sum.chunk(accumulator, row.from(at), column.from(at),
@@ -451,10 +553,10 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
         }
       }
       if (through_f16) {
-        const float whole = f32_of(accumulator, type) + f32_of(addend, o.c);
+        const float whole = f32_of(accumulator, type) + f32_of(c[i * n + j], o.c);
         accumulator = type == Type::kF16 ? f16_bits(whole) : f32_bits(whole);
       }
-      d[i * n + j] = o.d == type ? accumulator : f16_bits(f32_of(accumulator, type));
+      d[i * n + j] = result_of(static_cast<std::uint32_t>(accumulator));
     }
   }
 }

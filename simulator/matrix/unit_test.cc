@@ -270,5 +270,59 @@ TEST(MatrixUnit, ASparseMatrixTakesTheColumnsThatItNames) {
   EXPECT_EQ(d, single(31)) << "what is not named does not count, not even an infinity";
 }
 
+// Eight neighbouring columns are summed at once, a single one by itself.
+TEST(MatrixUnit, ManyColumnsGiveWhatEachGivesAlone) {
+  std::mt19937_64 random(20261128);
+  constexpr int kRows = 2, kColumns = 16, kDepth = 64;
+  struct Case {
+    Type type;
+    int bits;
+    std::uint64_t near_one;  // exponents of about one, which leave the signs and fractions random
+  };
+  const Case cases[] = {{Type::kF16, 16, 0x3000},
+                        {Type::kBF16, 16, 0x3e00},
+                        {Type::kTF32, 32, 0x3e000000},
+                        {Type::kE4M3, 8, 0x20},
+                        {Type::kE5M2, 8, 0x20}};
+  for (const auto& [type, bits, near_one] : cases) {
+    const std::uint64_t all = (std::uint64_t{1} << bits) - 1,
+                        kept = all & ~(near_one | near_one << 1);
+    for (const int capability : {70, 75, 80, 90, 100}) {
+      for (int round = 0; round < 200; ++round) {
+        // Bits of all kinds; magnitudes of about one; many zeros; subnormal numbers and tiny ones.
+        const auto element = [&](int width, std::uint64_t near, std::uint64_t keep) {
+          const std::uint64_t v = random() & ((std::uint64_t{1} << width) - 1);
+          const std::uint64_t sign = v >> (width - 1) << (width - 1);
+          switch (round % 4) {
+            case 0: return v;
+            case 1: return (v & keep) | near;
+            case 2: return random() % 3 == 0 ? (v & keep) | near : sign;
+            default: return random() % 8 == 0 ? (v & keep) | near : sign | (v & (all >> 6));
+          }
+        };
+        std::vector<std::uint64_t> a(kRows * kDepth), b(kColumns * kDepth), c(kRows * kColumns);
+        for (std::uint64_t& v : a) v = element(bits, near_one, kept);
+        for (std::uint64_t& v : b) v = element(bits, near_one, kept);
+        for (std::uint64_t& v : c) v = element(32, 0x3e000000, 0x81ffffff);
+        if (round % 4 == 3) {
+          for (std::uint64_t& v : c) v = random() % 2 == 0 ? 0 : random() & 0x80ffffff;
+        }
+        Operation o{Type::kF32, type, type, Type::kF32, {kRows, kColumns, kDepth}};
+        o.compute_capability = capability;
+        std::vector<std::uint64_t> together(c.size()), alone(c.size());
+        multiply(o, a.data(), b.data(), c.data(), nullptr, together.data());
+        o.shape.n = 1;
+        for (std::size_t j = 0; j < kColumns; ++j) {
+          std::uint64_t addends[kRows], sums[kRows];
+          for (std::size_t i = 0; i < kRows; ++i) addends[i] = c[i * kColumns + j];
+          multiply(o, a.data(), b.data() + j * kDepth, addends, nullptr, sums);
+          for (std::size_t i = 0; i < kRows; ++i) alone[i * kColumns + j] = sums[i];
+        }
+        ASSERT_EQ(together, alone) << static_cast<int>(type) << " " << capability << " " << round;
+      }
+    }
+  }
+}
+
 }  // namespace unit_test
 }  // namespace lockstep::matrix

@@ -73,7 +73,9 @@ struct Matrix {
   // wmma.load and wmma.store, with fragment d: the matrix's order in memory, and its stride if the
   // instruction has none.
   bool by_columns = false;
-  bool d_by_columns = false;         // d has the layout of a B
+  bool d_by_columns = false;  // d has the layout of a B
+  // For each of d.places: its row in memory, or its column if by_columns, and its place there.
+  std::vector<std::uint8_t> lines, places_in_line;
   std::uint32_t natural_stride = 0;  // elements
   // The address of a load or store.
   AddressOperand address;

@@ -68,16 +68,21 @@ void compare_integers(RunOfLanes& r, Order o, int bytes, Ymm d, Ymm a, Ymm b) {
   if (o.negated) r.g.vpxor(d, d, r.pool.all(~0u));
 }
 void compare(RunOfLanes& r, const Op& op, const Meaning& m) {
-  const bool is_float = m.type == Type::kF32 || m.type == Type::kF64;
+  const bool half = is_half(m.type),
+             is_float = half || m.type == Type::kF32 || m.type == Type::kF64;
   const int bytes = m.bytes[1], predicate = float_predicate(m.compare);
   Order order = order_of(m.compare, m.type);
   if (bytes == 2) order.is_unsigned = false;  // 16 bits without a sign are 32 without one set
   const auto one = [&](Ymm d, Ymm a, Ymm b) {
     if (!is_float) return compare_integers(r, order, bytes == 8 ? 8 : 4, d, a, b);
-    bytes == 4 ? r.g.vcmpps(d, a, b, predicate) : r.g.vcmppd(d, a, b, predicate);
+    bytes == 8 ? r.g.vcmppd(d, a, b, predicate) : r.g.vcmpps(d, a, b, predicate);
   };
   const Ymm d = r.fresh();
-  if (bytes == 2) {
+  if (half) {
+    floats_of_halves(r, m.type, r.t0, r.half(op.src[0]));
+    floats_of_halves(r, m.type, r.t1, r.half(op.src[1]));
+    one(d, r.t0, r.t1);
+  } else if (bytes == 2) {
     const Xbyak::Xmm a = r.half(op.src[0]), b = r.half(op.src[1]);
     const bool with_sign = m.type == Type::kS16;
     with_sign ? r.g.vpmovsxwd(r.t0, a) : r.g.vpmovzxwd(r.t0, a);
@@ -109,6 +114,7 @@ void compare(RunOfLanes& r, const Op& op, const Meaning& m) {
 
 Emitter comparison_emitter(const Meaning& m) {
   const int compared = m.bytes[1];
+  if (is_half(m.type)) return !m.ftz && has_bytes(m, {0, 2, 2}) ? &compare : nullptr;
   const bool known = m.type == Type::kF32   ? compared == 4
                      : m.type == Type::kF64 ? compared == 8
                      : compared == 2        ? m.type == Type::kU16 || m.type == Type::kS16

@@ -20,6 +20,13 @@ Emitter bits_emitter(const Op& op, const Meaning& m, const program::Program& pro
 Emitter move_emitter(const Meaning& m);  // mov and selp
 Emitter comparison_emitter(const Meaning& m);
 Emitter conversion_emitter(const Meaning& m);
+Emitter half_emitter(const Meaning& m);  // f16 and bf16
+Emitter half_conversion_emitter(const Meaning& m);
+Emitter half_move_emitter(const Meaning& m);  // between a word and its halves
+
+bool is_half(isa::Type t);  // f16 or bf16, scalar or packed
+// Widens eight halves of this type to f32.
+void floats_of_halves(RunOfLanes& r, isa::Type t, Xbyak::Ymm d, Xbyak::Xmm halves);
 
 inline bool is_integer(isa::Type t, int bytes) {
   return bytes == 4 ? t == isa::Type::kU32 || t == isa::Type::kS32 || t == isa::Type::kB32

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "simulator/translate/exchanges.h"
 #include "simulator/translate/frame.h"
 #include "simulator/translate/lean_run.h"
 #include "simulator/translate/operations.h"
@@ -43,7 +44,11 @@ class FunctionTranslator {
   void find_leaders();
   std::uint32_t emit_run(std::uint32_t pc, std::uint32_t limit, bool lean);
   void emit_refused();
+  const Run* begin_watch(std::uint32_t begin, std::uint32_t end);
+  void end_watch(const Run* run);
+  void call_watch(Watch::Call call, const Run* run);
   void emit_call(const Op& op, std::uint32_t pc);
+  void emit_exchange(const Op& op, std::uint32_t pc);
   void emit_branch(const Op& op, std::uint32_t pc);
   void count();
   void leave(std::uint32_t pc, Why why);
@@ -114,6 +119,24 @@ void FunctionTranslator::leave(std::uint32_t pc, Why why) {
   g_.ret();
 }
 
+void FunctionTranslator::call_watch(Watch::Call call, const Run* run) {
+  g_.vzeroupper();
+  g_.mov(rdi, R::warp);
+  g_.mov(rsi, reinterpret_cast<std::uint64_t>(run));
+  g_.mov(rax, reinterpret_cast<std::uint64_t>(call));
+  g_.call(rax);
+}
+// nullptr: nobody watches.
+const Run* FunctionTranslator::begin_watch(std::uint32_t begin, std::uint32_t end) {
+  if (watch_.before == nullptr) return nullptr;
+  const Run* const run = out_.runs.emplace_back(std::make_unique<Run>(Run{begin, end})).get();
+  call_watch(watch_.before, run);
+  return run;
+}
+void FunctionTranslator::end_watch(const Run* run) {
+  if (run != nullptr) call_watch(watch_.after, run);
+}
+
 // Emits the run that begins at `pc` and ends before `limit` at the latest, and returns its end;
 // `pc` if there is none. `lean`: with operations that the engine is asked about.
 std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit, bool lean) {
@@ -143,18 +166,7 @@ std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit
     g_.vzeroupper();
     leans.ask(g_, refused->label);
   }
-  const Run* watched = nullptr;
-  const auto call_watch = [&](Watch::Call call) {
-    g_.vzeroupper();
-    g_.mov(rdi, R::warp);
-    g_.mov(rsi, reinterpret_cast<std::uint64_t>(watched));
-    g_.mov(rax, reinterpret_cast<std::uint64_t>(call));
-    g_.call(rax);
-  };
-  if (watch_.before != nullptr) {
-    watched = out_.runs.emplace_back(std::make_unique<Run>(Run{pc, end})).get();
-    call_watch(watch_.before);
-  }
+  const Run* const watched = begin_watch(pc, end);
   const bool flushes = run.mode() == Mode::kFlushing;
   if (flushes) {
     g_.vstmxcsr(dword[rsp + kOldControl]);
@@ -175,7 +187,7 @@ std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit
   }
   run.end();
   if (flushes) g_.vldmxcsr(dword[rsp + kOldControl]);
-  if (watched != nullptr) call_watch(watch_.after);
+  end_watch(watched);
   pending_ += end - pc;
   if (refused != nullptr) g_.L(refused->back);
   leans_.push_back(std::move(leans));
@@ -196,12 +208,12 @@ void FunctionTranslator::emit_refused() {
   pending_ = 0;
 }
 
-// What the interpreter's loop does with an operation that computes or accesses memory.
+// What the interpreter's loop does with an operation that computes, accesses memory or exchanges.
 void FunctionTranslator::emit_call(const Op& op, std::uint32_t pc) {
   ++pending_;
   Xbyak::Label skip;
-  const bool memory = op.kind == OpKind::kMemory;
-  if (memory) g_.mov(dword[R::warp + static_cast<int>(layout_.pc)], pc + 1);
+  const bool may_fail = op.kind != OpKind::kCompute;
+  if (may_fail) g_.mov(dword[R::warp + static_cast<int>(layout_.pc)], pc + 1);
   if (op.guard != kNoSlot) {
     const Xbyak::Reg64& base = program::is_constant(op.guard) ? R::constants : R::file;
     g_.mov(edx, dword[base + static_cast<int>(op.guard & ~Slot{1})]);
@@ -216,11 +228,20 @@ void FunctionTranslator::emit_call(const Op& op, std::uint32_t pc) {
   g_.mov(rsi, reinterpret_cast<std::uint64_t>(&op));
   g_.mov(rax, reinterpret_cast<std::uint64_t>(op.run));
   g_.call(rax);
-  if (memory) {
+  if (may_fail) {
     g_.cmp(byte[R::warp + static_cast<int>(layout_.event)], 0);
     g_.jne(cold(pc + 1, pending_, Why::kEvent), Code::T_NEAR);
   }
   g_.L(skip);
+}
+
+void FunctionTranslator::emit_exchange(const Op& op, std::uint32_t pc) {
+  if (masked_ || layout_.uniform.pointer == 0 || !is_known_exchange(program_, op))
+    return emit_call(op, pc);
+  ++pending_;
+  const Run* const watched = begin_watch(pc, pc + 1);
+  translate::emit_exchange(g_, pool_, program_, layout_.uniform, op);
+  end_watch(watched);
 }
 
 // Everything before has been counted.
@@ -264,10 +285,13 @@ FunctionCode FunctionTranslator::translate() {
         g_.jbe(cold(pc, 0, Why::kMet), Code::T_NEAR);
         out_.stops.push_back(pc);
       }
-      if (op.kind != OpKind::kControl)
+      if (op.kind != OpKind::kControl || is_exchange(op))
         out_.entries.emplace_back(pc, static_cast<std::uint32_t>(g_.getSize()));
     }
-    if (op.kind == OpKind::kControl) {
+    if (is_exchange(op)) {
+      emit_exchange(op, pc);
+      ++pc;
+    } else if (op.kind == OpKind::kControl) {
       count();
       leave(pc, Why::kInterpret);
       ++pc;

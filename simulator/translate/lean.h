@@ -32,6 +32,7 @@ struct UniformLayout {
   std::size_t pointer = 0;     // 0: there is none, and the operations stay with their handlers
   std::size_t parameters = 0;  // a pointer to the kernel's parameters
   std::size_t ctaid = 0, ntid = 0, nctaid = 0;  // three numbers of 32 bits
+  std::size_t shuffles = 0, votes = 0;          // pointers to numbers of 64 bits
 };
 
 // All loads of a run by one address register of 32 bits, or by one constant address; of shared

@@ -260,16 +260,18 @@ void RunOfLanes::set_wide_at(const Op& op, Slot slot, Wide value) {
   take(slot, Kind::kWide, value.part[0].getIdx(), value.part[1].getIdx(), true);
 }
 
-void RunOfLanes::set_half(const Op& op, Xbyak::Ymm value) {
+void RunOfLanes::set_half(const Op& op, Xbyak::Ymm value) { set_half_at(op, op.dst, value); }
+
+void RunOfLanes::set_half_at(const Op& op, Slot slot, Xbyak::Ymm value) {
   if (op.guard != kNoSlot) {
-    const Xbyak::Xmm old = half(op.dst), low(value.getIdx()), narrow(t1.getIdx());
+    const Xbyak::Xmm old = half(slot), low(value.getIdx()), narrow(t1.getIdx());
     const Xbyak::Ymm m = mask(op.guard, op.guard_negated);
     g.vextracti128(narrow, m, 1);
     g.vpackssdw(narrow, Xbyak::Xmm(m.getIdx()), narrow);
     g.vpblendvb(low, old, low, narrow);
   }
-  drop(op.dst);
-  take(op.dst, Kind::kHalf, value.getIdx(), -1, true);
+  drop(slot);
+  take(slot, Kind::kHalf, value.getIdx(), -1, true);
 }
 
 void RunOfLanes::set_mask(const Op& op, Xbyak::Ymm value) {

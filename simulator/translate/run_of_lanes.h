@@ -84,6 +84,7 @@ class RunOfLanes {
   // The same for another register than the operation's first.
   void set_word_at(const Op& op, Slot slot, Xbyak::Ymm value);
   void set_wide_at(const Op& op, Slot slot, Wide value);
+  void set_half_at(const Op& op, Slot slot, Xbyak::Ymm value);
 
   const program::Program& program() const { return program_; }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "simulator/translate/exchanges.h"
 #include "simulator/translate/functions.h"
 #include "simulator/translate/lean.h"
 #include "simulator/translate/operations.h"
@@ -43,6 +44,7 @@ Worth worth_of(const program::Program& program, const program::Function& kernel)
       const double times = 1 << 3 * std::min(depths[pc - function.entry], kDeepest);
       executed += times;
       if (op.kind == program::OpKind::kBranch || lean_of(op) != Lean::kNo ||
+          is_known_exchange(program, op) ||
           emitter_of(op, program.meanings[pc], program) != nullptr)
         translated += times;
     }

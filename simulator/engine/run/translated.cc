@@ -12,6 +12,8 @@
 #include "simulator/engine/run/lean_answers.h"
 #include "simulator/engine/run/module.h"
 #include "simulator/engine/state/block.h"
+#include "simulator/engine/state/worker.h"
+#include "simulator/program/synchronisation.h"
 
 namespace lockstep::engine {
 namespace {
@@ -21,7 +23,8 @@ constexpr translate::WarpLayout kWarpLayout = {
     offsetof(Warp, event),
     offsetof(Warp, time_slice),
     {offsetof(Warp, uniform), offsetof(UniformValues, parameters), offsetof(UniformValues, ctaid),
-     offsetof(UniformValues, ntid), offsetof(UniformValues, nctaid)}};
+     offsetof(UniformValues, ntid), offsetof(UniformValues, nctaid),
+     offsetof(UniformValues, shuffles), offsetof(UniformValues, votes)}};
 
 // A warp's register file as it was before a run of operations.
 struct Before {
@@ -39,6 +42,18 @@ std::string hexadecimal(const std::byte* value, std::size_t bytes) {
   return text;
 }
 
+// Of a lane; 0: a predicate.
+std::size_t bytes_written(const Program& p, std::uint32_t pc, Slot slot) {
+  const Op& op = p.ops[pc];
+  if (op.action == program::Action::kSync) {
+    const auto kind = op.as<program::SyncFields>().kind();
+    const bool is_vote = kind >= program::SyncKind::kVoteAll && kind <= program::SyncKind::kVoteUni;
+    return is_vote || slot == op.dst2 ? 0 : sizeof(std::uint32_t);
+  }
+  const bool lean = translate::lean_of(op) != translate::Lean::kNo;
+  return lean ? op.width : p.meanings[pc].bytes[0];
+}
+
 // The operation of the run that wrote a place of the register file last, and where its destination
 // begins.
 struct Writer {
@@ -51,9 +66,7 @@ Writer writer_of(const Program& p, const translate::Run& run, std::size_t place)
     for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
       const OperandUse& use = p.uses[u];
       if (use.role != OperandUse::Role::kWrite || use.slot > place) continue;
-      const Op& op = p.ops[pc];
-      const bool lean = translate::lean_of(op) != translate::Lean::kNo;
-      const std::size_t bytes = lean ? op.width : p.meanings[pc].bytes[0];
+      const std::size_t bytes = bytes_written(p, pc, use.slot);
       if (place - use.slot < (bytes == 0 ? 4 : kWarpSize * bytes)) return {pc, use.slot, bytes};
     }
   }
@@ -124,6 +137,9 @@ void keep(Warp& w, const translate::Run&) {
 void compare(Warp& w, const translate::Run& run) {
   std::byte* const interpreted = per_thread<Before>().file.get();
   std::byte* const translated = w.file[0];
+  // Of a shuffle the code has counted.
+  const Counters counted = w.block->worker->counters;
+  const std::uint32_t at = w.pc;
   w.file[0] = interpreted;
   for (std::uint32_t pc = run.begin; pc < run.end; ++pc) {
     const Op& op = w.block->program->ops[pc];
@@ -132,9 +148,12 @@ void compare(Warp& w, const translate::Run& run) {
       continue;
     }
     LaneMask m = w.active;
+    w.pc = pc + 1;
     if (op.guard != kNoSlot) m &= predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
     if (m != 0) op.run(w, op, m);
   }
+  w.pc = at;
+  w.block->worker->counters = counted;
   w.file[0] = translated;
   const std::size_t bytes = file_bytes(w);
   if (std::memcmp(translated, interpreted, bytes) == 0) return;

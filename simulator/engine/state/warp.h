@@ -28,10 +28,11 @@ enum class Event : std::uint8_t {
   kTurnOver,   // the short turn of a split that is not the lowest has ended
 };
 
-// What is the same for all threads of a block, as machine code reads it (simulator/translate).
+// What is the same for all threads of a block, as machine code finds it (simulator/translate).
 struct UniformValues {
   const std::byte* parameters = nullptr;  // of the kernel
   std::uint32_t ctaid[3], ntid[3], nctaid[3];
+  std::uint64_t *shuffles = nullptr, *votes = nullptr;  // of the host thread's counters
 };
 
 struct Warp {

@@ -16,7 +16,7 @@ using Translate = LaunchConfig::Translate;
 // A launch in each way. `seed`: LaunchConfig::schedule_seed.
 struct Launched {
   std::vector<std::uint32_t> out;
-  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+  std::uint64_t warp_instructions = 0, thread_instructions = 0, shuffles = 0, votes = 0;
   std::string findings;
   bool operator==(const Launched&) const = default;
 };
@@ -31,8 +31,12 @@ inline Launched launched(const std::string& text, Translate translate, std::uint
   gpu.load(text);
   const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(4 * threads));
   const Outcome o = gpu.launch("k", 4, threads, out);
-  return {gpu.fetch<std::uint32_t>(out, 4 * threads), o.counters.warp_instructions,
-          o.counters.thread_instructions, testing::text(o)};
+  return {gpu.fetch<std::uint32_t>(out, 4 * threads),
+          o.counters.warp_instructions,
+          o.counters.thread_instructions,
+          o.counters.shuffles,
+          o.counters.votes,
+          testing::text(o)};
 }
 
 // Thread t of the grid has %r1 = t and %rd2 = the address of out[t]; %r9 is stored there.
@@ -72,6 +76,8 @@ inline void expect_the_same(const std::string& text, std::uint32_t threads, std:
         EXPECT_EQ(off.out, other.out);
         EXPECT_EQ(off.warp_instructions, other.warp_instructions) << seed << " " << checks;
         EXPECT_EQ(off.thread_instructions, other.thread_instructions);
+        EXPECT_EQ(off.shuffles, other.shuffles);
+        EXPECT_EQ(off.votes, other.votes);
         EXPECT_EQ(off.findings, other.findings);
       }
     }

@@ -256,14 +256,8 @@ bool lattice(Warp& w, const Op& op, LaneMask mask, Lattice& out) {
 void element_addresses(const Matrix& m, const Lattice& at, int n, std::uint64_t* out) {
   const int elements = m.d.elements();
   for (int l = 0; l < kWarpSize; ++l) {
-    const std::uint16_t place = m.d.places[static_cast<std::size_t>(l * elements + n)];
-    // Elements of B are numbered column by column.
-    const auto [row, column] = m.d_by_columns ? std::pair{place % m.d.rows, place / m.d.rows}
-                                              : std::pair{place / m.d.columns, place % m.d.columns};
-    const std::uint64_t index =
-        m.by_columns
-            ? static_cast<std::uint64_t>(column) * at.stride + static_cast<std::uint64_t>(row)
-            : static_cast<std::uint64_t>(row) * at.stride + static_cast<std::uint64_t>(column);
+    const auto e = static_cast<std::size_t>(l * elements + n);
+    const std::uint64_t index = m.lines[e] * at.stride + m.places_in_line[e];
     out[l] = at.base + index * static_cast<std::uint64_t>(m.d.bits) / 8;
   }
 }
@@ -288,14 +282,66 @@ bool is_word(Warp& w, const Op& op, const Matrix& m, const Lattice& at, int firs
   return true;
 }
 
+// The host's address of the matrix, if it lies in global memory and nothing is left to check or to
+// count: every line is in bounds and written, and no races are searched for. nullptr: the accesses
+// of each lane are looked at.
+const std::byte* unchecked(Warp& w, const Op& op, const Matrix& m, const Lattice& at) {
+  Worker& k = *w.block->worker;
+  if (static_cast<Space>(op.space) != Space::kGlobal || m.d.bits < 8) return nullptr;
+  if (k.counting || k.races != nullptr || w.control->tracking) return nullptr;
+  const CachedRange& c = cached(k, op);
+  const std::uint64_t element = static_cast<std::uint64_t>(m.d.bits) / 8,
+                      pitch = at.stride * element;
+  const int lines = m.by_columns ? m.d.columns : m.d.rows,
+            length = m.by_columns ? m.d.rows : m.d.columns;
+  const auto bytes = static_cast<std::uint32_t>(length) * static_cast<std::uint32_t>(element);
+  if (!holds(c, at.base, pitch * static_cast<std::uint64_t>(lines - 1) + bytes)) return nullptr;
+  for (int i = 0; c.shadowed && i < lines; ++i) {
+    const std::uint64_t line = at.base + pitch * static_cast<std::uint64_t>(i);
+    if (!all_written(k.memory->written_shadow(line & ~7ull), line & 7, bytes)) return nullptr;
+  }
+  return reinterpret_cast<const std::byte*>(at.base + static_cast<std::uint64_t>(c.delta));
+}
+
+// Loads all elements of a matrix, whose lines are so many bytes apart.
+template <class Element>
+void load_elements(Warp& w, const Matrix& m, const std::byte* from, std::uint64_t pitch) {
+  const int per = sizeof(Element) >= 4 ? 1 : static_cast<int>(4 / sizeof(Element)),
+            elements = m.d.elements();
+  for (int n = 0; n < m.d.registers; ++n) {
+    const Slot slot = w.block->program->slots[m.d.first + static_cast<std::uint32_t>(n)];
+    if (slot == kNoSlot) continue;
+    auto* const d = destination<Element>(w, slot);
+    for (int l = 0; l < kWarpSize; ++l) {
+      for (int e = 0; e < per; ++e) {
+        const auto i = static_cast<std::size_t>(l * elements + n * per + e);
+        load_element<sizeof(Element)>(
+            reinterpret_cast<std::byte*>(d + l * per + e),
+            from + m.lines[i] * pitch + m.places_in_line[i] * sizeof(Element));
+      }
+    }
+  }
+}
+bool load_unchecked(Warp& w, const Op& op, const Lattice& at, LaneMask mask) {
+  if (mask != kAllLanes) return false;
+  const Matrix& m = matrix_of(w, op);
+  const std::byte* const from = unchecked(w, op, m, at);
+  if (from == nullptr) return false;
+  const std::uint64_t pitch = at.stride * static_cast<std::uint64_t>(m.d.bits) / 8;
+  switch (m.d.bits) {
+    case 8: load_elements<std::uint8_t>(w, m, from, pitch); break;
+    case 16: load_elements<std::uint16_t>(w, m, from, pitch); break;
+    case 32: load_elements<std::uint32_t>(w, m, from, pitch); break;
+    default: load_elements<std::uint64_t>(w, m, from, pitch);
+  }
+  return true;
+}
+
 // Calls `move` for every access, with the register's slot, the byte of the register, and the
 // request with its addresses.
 template <class Move>
-void each_access(Warp& w, const Op& op, LaneMask mask, bool reads, const Move& move) {
-  if (!whole_warp(w, op, mask)) return;
+void each_access(Warp& w, const Op& op, const Lattice& at, bool reads, const Move& move) {
   const Matrix& m = matrix_of(w, op);
-  Lattice at;
-  if (!lattice(w, op, mask, at)) return;
   const int per = m.d.bits >= 32 ? 1 : 32 / m.d.bits,
             accesses = m.d.bits < 8 ? 1 : per;  // a register
   for (int n = 0; n < m.d.registers; ++n) {
@@ -318,11 +364,14 @@ void each_access(Warp& w, const Op& op, LaneMask mask, bool reads, const Move& m
 }  // namespace
 
 void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
+  Lattice at;
+  if (!whole_warp(w, op, mask) || !lattice(w, op, mask, at)) return accessed_as_one(w);
+  if (load_unchecked(w, op, at, mask)) return accessed_as_one(w);
   // A register is complete only after its last element, so the marks of unwritten bytes are
   // collected first.
   std::uint8_t missing[kWarpSize] = {};
   LaneMask invalid = 0;
-  each_access(w, op, mask, true, [&](Request& r, Slot slot, int byte, int register_bytes) {
+  each_access(w, op, at, true, [&](Request& r, Slot slot, int byte, int register_bytes) {
     if (byte == 0) invalid = 0, std::memset(missing, 0, sizeof missing);
     if (!resolve(w, r, static_cast<Space>(op.space), mask)) return false;
     if (slot == kNoSlot) return true;
@@ -344,7 +393,9 @@ void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
 }
 
 void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
-  each_access(w, op, mask, false, [&](Request& r, Slot slot, int byte, int register_bytes) {
+  Lattice at;
+  if (!whole_warp(w, op, mask) || !lattice(w, op, mask, at)) return accessed_as_one(w);
+  each_access(w, op, at, false, [&](Request& r, Slot slot, int byte, int register_bytes) {
     if (const Validity::Word* word = w.control->tracking
                                          ? validity_word(w.control->frames[w.control->frame], slot)
                                          : nullptr) {

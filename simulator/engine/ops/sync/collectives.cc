@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
@@ -40,13 +41,54 @@ void write_mask(const Part& part, Slot slot, LaneMask value) {
   *p = (*p & ~part.lanes) | (value & part.lanes);
 }
 
+// Of a whole warp, as loops over vectors: `d` gets the values; returns the lanes whose source is in
+// range.
+template <SyncKind kKind>
+LaneMask shuffle_whole(const std::uint32_t* a, const std::uint32_t* bs, const std::uint32_t* cs,
+                       std::uint32_t* d) {
+  std::uint32_t value[kWarpSize], from[kWarpSize], in_range[kWarpSize];
+  std::memcpy(value, a, sizeof value);
+  for (int l = 0; l < kWarpSize; ++l) {
+    const int b = static_cast<int>(bs[l] & 31), clamp = static_cast<int>(cs[l] & 31),
+              segment = static_cast<int>(cs[l] >> 8 & 31);
+    const int max_lane = (l & segment) | (clamp & ~segment);
+    const int j = kKind == SyncKind::kShflUp     ? l - b
+                  : kKind == SyncKind::kShflDown ? l + b
+                  : kKind == SyncKind::kShflBfly ? l ^ b
+                                                 : (l & segment) | (b & ~segment);
+    const bool p = kKind == SyncKind::kShflUp ? j >= max_lane : j <= max_lane;
+    from[l] = static_cast<std::uint32_t>(p ? j : l);
+    in_range[l] = p ? 1u << l : 0;
+  }
+  LaneMask all = 0;
+  for (int l = 0; l < kWarpSize; ++l) all |= in_range[l];
+  for (int l = 0; l < kWarpSize; ++l) d[l] = value[from[l]];
+  return all;
+}
+LaneMask shuffle_whole(SyncKind kind, const std::uint32_t* a, const std::uint32_t* bs,
+                       const std::uint32_t* cs, std::uint32_t* d) {
+  switch (kind) {
+    case SyncKind::kShflUp: return shuffle_whole<SyncKind::kShflUp>(a, bs, cs, d);
+    case SyncKind::kShflDown: return shuffle_whole<SyncKind::kShflDown>(a, bs, cs, d);
+    case SyncKind::kShflBfly: return shuffle_whole<SyncKind::kShflBfly>(a, bs, cs, d);
+    default: return shuffle_whole<SyncKind::kShflIdx>(a, bs, cs, d);
+  }
+}
+
 void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
+  const bool tracking = w.control->tracking;
+  if (n == 1 && lanes == kAllLanes && !tracking) {
+    const Part& part = parts[0];
+    const auto at = [&](int i) { return operand<std::uint32_t>(w, part, part.op->src[i]); };
+    const LaneMask in_range =
+        shuffle_whole(kind, at(0), at(1), at(2), result<std::uint32_t>(part, part.op->dst));
+    return write_mask(part, part.op->dst2, in_range);
+  }
   std::uint32_t value[kWarpSize] = {};
   LaneMask invalid = 0, derived = 0;
   std::uint64_t bits[kWarpSize];  // of invalid lanes: the unwritten bits
   std::uint32_t invalid_pc = 0;
   check::Kind invalid_kind = check::Kind::kUninitialised;
-  const bool tracking = w.control->tracking;
   for (int i = 0; i < n; ++i) {
     const auto* a = operand<std::uint32_t>(w, parts[i], parts[i].op->src[0]);
     each(parts[i].lanes, [&](int l) { value[l] = a[l]; });
@@ -274,9 +316,25 @@ bool gather(Warp& w, const Part* parts, int n) {
   return true;
 }
 
-bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
-  LaneMask outside = 0;
-  each(mask, [&](int l) { outside |= LaneMask{!(members[l] >> l & 1)} << l; });
+// The masks of lanes: the first, where others differ from it, and the lanes that do not name
+// themselves.
+struct Members {
+  LaneMask first = 0, differ = 0, outside = 0;
+};
+Members members_of(const Op& op, const std::uint32_t* members, LaneMask mask) {
+  Members m{members[std::countr_zero(mask)]};
+  if (is_constant(op.src[3])) {
+    m.outside = mask & ~m.first;
+    return m;
+  }
+  each(mask, [&](int l) {
+    m.differ |= members[l] ^ m.first;
+    m.outside |= LaneMask{!(members[l] >> l & 1)} << l;
+  });
+  return m;
+}
+
+bool check_membership(Warp& w, LaneMask outside, const std::uint32_t* members) {
   if (outside == 0) return true;
   if (!w.block->launch->check_synchronisation ||
       already_reported(w, check::Kind::kInvalidMask, w.pc - 1, std::popcount(outside)))
@@ -293,11 +351,9 @@ bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
 
 void run_sync(Warp& w, const Op& op, LaneMask mask) {
   const auto* members = source<std::uint32_t>(w, op.src[3]);
-  if (!check_membership(w, mask, members)) return;
+  const auto [first, differ, outside] = members_of(op, members, mask);
+  if (!check_membership(w, outside, members)) return;
   // The common case: one mask, and all of its live lanes are here.
-  const LaneMask first = members[std::countr_zero(mask)];
-  LaneMask differ = 0;
-  each(mask, [&](int l) { differ |= members[l] ^ first; });
   if (differ == 0 && (first & living(w)) == (mask & first)) {
     const Part part{&op, w.file[0], w.control->frame, mask, w.pc - 1};
     perform(w, &part, 1, mask);
