@@ -14,19 +14,6 @@
 namespace lockstep {
 namespace {
 
-// The quote that ends the string whose opening quote is `json[begin]`. An odd number of backslashes
-// escapes a quote.
-std::size_t end_of_string(std::string_view json, std::size_t begin) {
-  std::size_t end = json.find('"', begin + 1);
-  while (end != json.npos) {
-    std::size_t backslashes = 0;
-    while (json[end - 1 - backslashes] == '\\') ++backslashes;
-    if (backslashes % 2 == 0) return end;
-    end = json.find('"', end + 1);
-  }
-  return json.size();
-}
-
 // Whether every object of this JSON array is a finding of severity "information". Such arrays need
 // no parsing: most cases have some, and parsing takes longer than many kernels.
 bool all_information(std::string_view json) {
@@ -43,7 +30,8 @@ bool all_information(std::string_view json) {
       if (c != ',') return false;
     } else if (c == '"') {
       if (depth == 2 && json.substr(at, kInformation.size()) == kInformation) informs = true;
-      at = end_of_string(json, at);
+      // Skips to the end of the string; a backslash escapes a quote.
+      while (++at < json.size() && json[at] != '"') at += json[at] == '\\';
     }
   }
   return !json.empty() && depth == 0;
