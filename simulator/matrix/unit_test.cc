@@ -324,5 +324,40 @@ TEST(MatrixUnit, ManyColumnsGiveWhatEachGivesAlone) {
   }
 }
 
+// Results next to the smallest normal number, above and below it, and accumulators of zero.
+TEST(MatrixUnit, ManyColumnsGiveTinySumsThatEachGivesAlone) {
+  std::mt19937_64 random(20261128);
+  constexpr int kRows = 2, kColumns = 16, kDepth = 16;
+  for (const auto& [type, fraction_bits] :
+       {std::pair{Type::kBF16, 7}, std::pair{Type::kTF32, 23}}) {
+    // An element of random sign and fraction, with an exponent field of `lowest` to 7 more.
+    const auto element = [&, fraction_bits = fraction_bits](std::uint64_t lowest) {
+      const std::uint64_t sign = random() & 1, field = lowest + random() % 8,
+                          fraction = random() & ((std::uint64_t{1} << fraction_bits) - 1);
+      return (sign << 8 | field) << fraction_bits | fraction;
+    };
+    for (const int capability : {80, 90, 100}) {
+      for (int round = 0; round < 2000; ++round) {
+        std::vector<std::uint64_t> a(kRows * kDepth), b(kColumns * kDepth), c(kRows * kColumns);
+        for (std::uint64_t& v : a) v = round % 2 == 0 || random() % 4 != 0 ? element(1) : 0;
+        for (std::uint64_t& v : b) v = element(100 + static_cast<std::uint64_t>(round % 24));
+        for (std::uint64_t& v : c) v = random() % 2 == 0 ? 0 : random() & 0x80ffffff;
+        Operation o{Type::kF32, type, type, Type::kF32, {kRows, kColumns, kDepth}};
+        o.compute_capability = capability;
+        std::vector<std::uint64_t> together(c.size()), alone(c.size());
+        multiply(o, a.data(), b.data(), c.data(), nullptr, together.data());
+        o.shape.n = 1;
+        for (std::size_t j = 0; j < kColumns; ++j) {
+          std::uint64_t addends[kRows], sums[kRows];
+          for (std::size_t i = 0; i < kRows; ++i) addends[i] = c[i * kColumns + j];
+          multiply(o, a.data(), b.data() + j * kDepth, addends, nullptr, sums);
+          for (std::size_t i = 0; i < kRows; ++i) alone[i * kColumns + j] = sums[i];
+        }
+        ASSERT_EQ(together, alone) << static_cast<int>(type) << " " << capability << " " << round;
+      }
+    }
+  }
+}
+
 }  // namespace unit_test
 }  // namespace lockstep::matrix

@@ -144,8 +144,8 @@ bool is_traced() {
   return read_field("/proc/self/status", "TracerPid:", 10, &tracer) && tracer != 0;
 }
 
-// pthread_create() blocks all signals in a thread until it runs, the two of the C library among them
-// (nptl(7)). A program cannot block these two by the library's functions.
+// The C library blocks all signals in a new thread until it runs, its own two among them (nptl(7)).
+// A program cannot block these two by functions of the library.
 bool is_being_created(unsigned long long blocked) {
   constexpr unsigned long long kOfTheLibrary = 1ull << (32 - 1) | 1ull << (33 - 1);
   return (blocked & kOfTheLibrary) == kOfTheLibrary;
