@@ -87,6 +87,14 @@ TEST(ProveData, AClampOfTwoSelectionsHasARange) {
                        "selp.b32 r9, r6, 7, p2;\nselp.b32 r7, 0, r9, p1;"));
 }
 
+TEST(ProveData, APredicatedResultMayBeTheOldValue) {
+  const std::string predicate = "setp.ne.u32 p1, r6, 7;\n";
+  EXPECT_TRUE(reaches(kWord, predicate + "mov.u32 r7, 60;\n@p1 rem.u32 r7, r6, 25;", 61));
+  // Nothing is known of brev's result.
+  EXPECT_TRUE(is_below(kWord, predicate + "brev.b32 r7, r6;\n@p1 rem.u32 r7, r6, 25;"));
+  EXPECT_TRUE(is_below("brev.b32 r6, r5;\n@p1 ld.global.u8 r6, [d1];", "mov.u32 r7, r6;"));
+}
+
 TEST(ProveData, QuotientAndRemainderOfTheGridsIndex) {
   EXPECT_TRUE(reaches(kWord, "div.s32 r7, r5, 64;", 4));
   EXPECT_TRUE(reaches(kWord, "rem.s32 r7, r5, 64;", 64));

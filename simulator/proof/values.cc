@@ -114,7 +114,8 @@ std::optional<Form> Values::evaluate(int node) {
   if (what.kind == Node::Kind::kOperation) form = compute(what);
   if (what.kind == Node::Kind::kSelect) form = selected(what);
   if (what.kind == Node::Kind::kJoin) form = join(node);
-  if (!form) form = bounded(what);
+  // A predicated operation may leave the old value, of which nothing is known.
+  if (!form && what.kind != Node::Kind::kSelect) form = bounded(what);
   if (form) {
     std::erase_if(form->factors, [](const auto& f) { return f.second == 0; });
     if (form->known()) {
