@@ -67,7 +67,7 @@ struct Allocation {
 
 class DeviceMemory {
  public:
-  // Bytes of a window: the most, and enough for small programs, of which many run at once.
+  // Bytes of a window: the most, and enough for small programs. Many of these run at once.
   static constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 40;
   static constexpr std::uint64_t kSmallWindow = std::uint64_t{1} << 30;
 

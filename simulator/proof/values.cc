@@ -114,7 +114,7 @@ std::optional<Form> Values::evaluate(int node) {
   if (what.kind == Node::Kind::kOperation) form = compute(what);
   if (what.kind == Node::Kind::kSelect) form = selected(what);
   if (what.kind == Node::Kind::kJoin) form = join(node);
-  // A predicated operation may leave the old value, of which nothing is known.
+  // A predicated operation may leave the old value, which may be any number.
   if (!form && what.kind != Node::Kind::kSelect) form = bounded(what);
   if (form) {
     std::erase_if(form->factors, [](const auto& f) { return f.second == 0; });

@@ -169,7 +169,7 @@ void pair_of_floats(RunOfLanes& r, const Op& op, const Meaning& m) {
   r.release(upper);
   r.set_word(op, d);
 }
-// mov between a 32-bit register and two of 16 bits, of which the first is the low half.
+// mov between a 32-bit register and two of 16 bits. The first of the two is the low half.
 void join_pair(RunOfLanes& r, const Op& op, const Meaning&) {
   const Xmm a = r.half(op.src[0]), b = r.half(op.src[1]);
   const Ymm d = r.fresh();

@@ -222,7 +222,7 @@ TEST(GlobalWords, InactiveLanesGoAnywhere) {
   }
 }
 
-// A load of elements of which one byte is unwritten, near to the others and far from them.
+// Loads elements. One byte of one element is unwritten, near the others or far from them.
 TEST(GlobalWords, OneUnwrittenByteIsReported) {
   for (const std::uint32_t size : {4u, 8u}) {
     for (const auto& [name, shape] : kShapes) {
