@@ -12,8 +12,8 @@ using translated::kernel;
 using translated::launched;
 using translated::Translate;
 
-// `operation` of %r4, %r5 and %r6 into %r7, on random words. `mask` leaves some of their bits, `set`
-// sets some. Results are collected in %r9.
+// `operation` of %r4, %r5 and %r6 into %r7, on random words. `mask` leaves some of their bits, and
+// `set` sets some. Results are collected in %r9.
 std::string on_random_words(const std::string& operation, const char* mask, const char* set) {
   std::string next;
   for (const char* word : {"%r4", "%r5", "%r6"}) {
