@@ -148,6 +148,63 @@ constexpr std::uint32_t kLaneSets[] = {~0u,         0xffffu,     0xf0f0f0f0u,
 constexpr std::uint32_t kCheckSets[] = {0u, check::kBounds | check::kInitialisation,
                                         check::kAllChecks & ~check::kRaces, check::kAllChecks};
 
+// Eight lanes at one place or in a row, and others.
+const std::pair<const char*, Shape> kGroups[] = {
+    {"one place", [](std::uint32_t) { return 5u; }},
+    {"the last place", [](std::uint32_t) { return kElements - 1; }},
+    {"two places", [](std::uint32_t i) { return i / 16 * 1000 + 7; }},
+    {"four places", [](std::uint32_t i) { return i / 8 * 100 + 1; }},
+    {"places and rows", [](std::uint32_t i) { return i / 8 % 2 == 0 ? 9 + i : i + 500; }},
+    {"a row and places", [](std::uint32_t i) { return i < 8 ? i + 2000 : 40; }},
+    {"a group that is scattered", [](std::uint32_t i) { return i / 8 == 2 ? 1 + i * 37 : 3; }},
+    {"one of eight elsewhere", [](std::uint32_t i) { return i == 15 ? 2000u : 3; }},
+    {"the first elsewhere", [](std::uint32_t i) { return i == 24 ? 2000u : 3; }},
+};
+
+// Of lanes that name one place, the last one's value stays: a race that is not searched for.
+TEST(GlobalWords, GroupsAreLoadedStoredAndMarked) {
+  for (const auto& [name, shape] : kGroups) {
+    for (const std::uint32_t size : {4u, 8u}) {
+      for (const std::uint32_t lanes : kLaneSets) {
+        for (const std::uint32_t checks : {0u, check::kAllChecks & ~check::kRaces}) {
+          SCOPED_TRACE(std::string(name) + ", " + std::to_string(size) + " bytes, lanes " +
+                       std::to_string(lanes) + ", checks " + std::to_string(checks));
+          const Done r = run(size, shape, lanes, checks);
+          EXPECT_EQ(r.findings, "");
+          EXPECT_EQ(r.out, r.expected);
+          if (checks != 0) {
+            EXPECT_EQ(r.written, r.expected_written);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(GlobalWords, AnUnwrittenByteOfAGroupIsReported) {
+  for (const std::uint32_t size : {4u, 8u}) {
+    for (const auto& [name, shape] : kGroups) {
+      for (const std::uint32_t lane : {0u, 13u, 31u}) {
+        SCOPED_TRACE(std::string(name) + ", lane " + std::to_string(lane));
+        Machine gpu;
+        gpu.config.checks = check::kAllChecks & ~check::kRaces;
+        gpu.load(kernel(size));
+        const auto from = gpu.buffer(std::vector<std::byte>(std::size_t{kElements} * size)),
+                   to = gpu.unwritten(std::size_t{kElements} * size);
+        gpu.memory.mark_unwritten(from + std::uint64_t{shape(lane)} * size + size - 1, 1);
+        std::vector<std::uint64_t> offsets;
+        for (std::uint32_t i = 0; i < kLanes; ++i)
+          offsets.push_back(std::uint64_t{shape(i) + 1} * size);
+        const auto out = gpu.unwritten(8 * kLanes);
+        const Outcome o = gpu.launch("k", 1, kLanes, gpu.buffer(offsets), ~0u, from, to, out);
+        EXPECT_FALSE(o.failed()) << text(o);
+        for (std::uint32_t i = 0; i < kLanes; ++i)
+          EXPECT_EQ(gpu.memory.is_written(out + 8 * i + size - 1, 1), shape(i) != shape(lane)) << i;
+      }
+    }
+  }
+}
+
 TEST(GlobalWords, AreLoadedStoredAndMarked) {
   for (const auto& [name, shape] : kShapes) {
     for (const std::uint32_t size : {4u, 8u}) {

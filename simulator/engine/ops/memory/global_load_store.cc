@@ -8,6 +8,7 @@
 #include "simulator/check/scattered_lanes.h"
 #include "simulator/engine/access/global_memory.h"
 #include "simulator/engine/access/global_words.h"
+#include "simulator/engine/access/word_groups.h"
 #include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/counters.h"
 #include "simulator/engine/monitor/progress.h"
@@ -181,15 +182,24 @@ bool gather_global(Warp& w, const Op& op, LaneMask mask) {
   if (!find_words<kBytes>(w, op, c, mask, words)) return false;
   // What is a few runs of lanes is searched run by run.
   if (raced && lane_runs(words.at, mask, kBytes).count != 0) return false;
-  if (c.shadowed &&
-      !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7, words, kBytes))
-    return false;
+  OnePlace one_place = 0;
+  const bool grouped = mask == kAllLanes && find_groups<kBytes>(words, one_place);
+  if (c.shadowed) {
+    const std::uint8_t* const shadow = k.memory->written_shadow(c.begin & ~7ull);
+    if (grouped ? !groups_are_written<kBytes>(shadow, c.begin & 7, words, one_place)
+                : !words_are_written(shadow, c.begin & 7, words, kBytes))
+      return false;
+  }
   if (k.counting) count_words(k.counters, false, c.begin, words, mask);
   if (raced && !search_gathered<kBytes>(w, op, c, mask)) return true;
-  load_words<kBytes>(
-      destination<std::byte>(w, op.dst),
-      reinterpret_cast<const std::byte*>(c.begin + static_cast<std::uint64_t>(c.delta)), words,
-      mask);
+  std::byte* const to = destination<std::byte>(w, op.dst);
+  const auto* const from =
+      reinterpret_cast<const std::byte*>(c.begin + static_cast<std::uint64_t>(c.delta));
+  if (grouped) {
+    load_groups<kBytes>(to, from, words, one_place);
+  } else {
+    load_words<kBytes>(to, from, words, mask);
+  }
   return true;
 }
 
