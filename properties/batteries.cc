@@ -317,11 +317,12 @@ void require_no_state(Trial& one, Trial& two, const std::function<void()>& anoth
   require_same(one, one.results(), first, "called by another host thread");
 
   const auto restore = one.call().keep();
-  for (const std::string& mistake : one.call().contract->mistakes()) {
-    one.call().contract->make(mistake);
+  const Contract& contract = *one.call().contract;
+  for (const Contract::Change& mistake : contract.mistakes_named(contract.mistakes())) {
+    mistake.make();
     const Answer answer = one.call().launch(stream);
     restore();
-    REQUIRE_LAW(!answer.ok(), "{} with {}: must be refused", one.name(), mistake);
+    REQUIRE_LAW(!answer.ok(), "{} with {}: must be refused", one.name(), mistake.name);
   }
   again(one, Contents::kOther, stream, "after calls that were refused");
   if (!one.takes_stream() ||
@@ -380,9 +381,9 @@ void require_promises(const BoundCall& call, const std::vector<std::string>& pro
     if (legal.nodes() == 0) return;  // no work: cases with work make the same promises
     launches_kernels = legal.kernels() > 0;
   }
-  for (const std::string& promise : promises) {
-    const std::string what = call.contract->launcher() + " with " + promise;
-    call.contract->make_promise(promise);
+  for (const Contract::Change& promise : call.contract->promises_named(promises)) {
+    const std::string what = call.contract->launcher() + " with " + promise.name;
+    promise.make();
     if (!call.takes_stream) {
       const Answer answer = call.launch(nullptr);
       restore();
@@ -398,7 +399,7 @@ void require_promises(const BoundCall& call, const std::vector<std::string>& pro
         !is_simulator() && answer.of_cuda && answer.error == cudaErrorInvalidValue;
     REQUIRE_LAW(answer.ok() || nothing_there, "{}: must be taken, but answers {} ({})", what,
                 cudaGetErrorName(answer.error), answer.message);
-    const bool nothing_to_do = promise.ends_with(":0");
+    const bool nothing_to_do = promise.name.ends_with(":0");
     REQUIRE_LAW(nothing_to_do || nothing_there ||
                     (launches_kernels ? captured.kernels() : captured.nodes()) > 0,
                 "{}: answers success, but there is nothing that it will do", what);

@@ -39,6 +39,10 @@ typedef int (*lockstepMarkUnwritten_t)(void* begin, size_t bytes);
  */
 typedef char* (*lockstepTakeFindings_t)(void);
 
+/* As lockstepTakeFindings, but returns the errors alone. Findings of severity "information" are
+ * dropped. */
+typedef char* (*lockstepTakeErrors_t)(void);
+
 /* Clears the sticky error of every device and keeps their memory, which hardware cannot do. Returns
  * 0. */
 typedef int (*lockstepClearError_t)(void);

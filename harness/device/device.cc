@@ -9,33 +9,9 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <string_view>
 
 namespace lockstep {
 namespace {
-
-// Whether every object of this JSON array is a finding of severity "information". Such arrays need
-// no parsing: most cases have some, and parsing takes longer than many kernels.
-bool all_information(std::string_view json) {
-  constexpr std::string_view kInformation = "\"severity\":\"information\"";
-  int depth = 0;  // 2: among the fields of a finding
-  bool informs = false;
-  for (std::size_t at = 0; at < json.size(); ++at) {
-    const char c = json[at];
-    if (c == '{' || c == '[') {
-      if (++depth == 2) informs = false;
-    } else if (c == '}' || c == ']') {
-      if (depth-- == 2 && !informs) return false;
-    } else if (depth < 2) {
-      if (c != ',') return false;
-    } else if (c == '"') {
-      if (depth == 2 && json.substr(at, kInformation.size()) == kInformation) informs = true;
-      // Skips to the end of the string; a backslash escapes a quote.
-      while (++at < json.size() && json[at] != '"') at += json[at] == '\\';
-    }
-  }
-  return !json.empty() && depth == 0;
-}
 
 std::string describe(cudaError_t error) {
   return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
@@ -113,7 +89,9 @@ Extension resolve_all() {
   if (!e.version || e.version() < LOCKSTEP_EXTENSION_VERSION) return Extension{};
   resolve(e.name_buffer, "lockstepNameBuffer");
   resolve(e.mark_unwritten, "lockstepMarkUnwritten");
-  resolve(e.take_findings, "lockstepTakeFindings");
+  resolve(e.take_errors, "lockstepTakeErrors");
+  // A simulator without it: take_findings() skips the findings that only inform.
+  if (!e.take_errors) resolve(e.take_errors, "lockstepTakeFindings");
   resolve(e.clear_error, "lockstepClearError");
   resolve(e.reset_counters, "lockstepResetCounters");
   resolve(e.read_counters, "lockstepReadCounters");
@@ -302,12 +280,12 @@ void run_between_calls(const std::function<void(std::size_t)>& before,
 
 std::vector<ReportedFinding> take_findings() {
   std::vector<ReportedFinding> out;
-  if (!extension().take_findings) return out;
-  char* const json = extension().take_findings();
+  if (!extension().take_errors) return out;
+  char* const json = extension().take_errors();
   if (!json) return out;
   const std::string text = json;
   std::free(json);
-  if (all_information(text)) return out;
+  if (text == "[]") return out;
   const nlohmann::json findings = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!findings.is_array()) {
     // Never lose a finding because its report is unreadable.

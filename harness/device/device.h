@@ -56,7 +56,7 @@ struct Extension {
   lockstepExtensionVersion_t version = nullptr;
   lockstepNameBuffer_t name_buffer = nullptr;
   lockstepMarkUnwritten_t mark_unwritten = nullptr;
-  lockstepTakeFindings_t take_findings = nullptr;
+  lockstepTakeErrors_t take_errors = nullptr;
   lockstepClearError_t clear_error = nullptr;
   lockstepResetCounters_t reset_counters = nullptr;
   lockstepReadCounters_t read_counters = nullptr;

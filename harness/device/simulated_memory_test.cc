@@ -26,7 +26,7 @@ TEST(SimulatedMemory, TheSimulatorAnswers) {
   EXPECT_GE(device_properties().major, 7);
   EXPECT_EQ(device_properties().warp_size, 32);
   const Extension& e = extension();
-  EXPECT_TRUE(e.name_buffer && e.take_findings && e.clear_error && e.reset_counters &&
+  EXPECT_TRUE(e.name_buffer && e.take_errors && e.clear_error && e.reset_counters &&
               e.read_counters);
   EXPECT_TRUE(e.set_schedule && e.set_checks && e.set_quiet);
 }

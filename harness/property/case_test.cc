@@ -37,7 +37,7 @@ class Case : public ::testing::Test {
 
 TEST_F(Case, TheExtensionIsFound) {
   EXPECT_TRUE(is_simulator());
-  EXPECT_TRUE(extension().name_buffer && extension().take_findings && extension().clear_error &&
+  EXPECT_TRUE(extension().name_buffer && extension().take_errors && extension().clear_error &&
               extension().set_schedule && extension().set_quiet);
   EXPECT_FALSE(extension().read_counters) << "the fake has none";
 }

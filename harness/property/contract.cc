@@ -348,12 +348,25 @@ std::vector<std::string> Contract::promises() const {
   return names;
 }
 
-void Contract::make_promise(std::string_view name) {
-  for (const Change& promise : all_promises()) {
-    if (promise.name == name) return promise.make();
+std::vector<Contract::Change> Contract::named(std::vector<Change> all,
+                                              const std::vector<std::string>& names,
+                                              const char* what) const {
+  std::vector<Change> changes;
+  auto at = all.begin();
+  for (const std::string& name : names) {
+    at = std::ranges::find(at, all.end(), name, &Change::name);
+    if (at == all.end()) throw std::logic_error(launcher_ + " has no " + what + " '" + name + "'");
+    changes.push_back(std::move(*at++));
   }
-  throw std::logic_error(launcher_ + " has no promise '" + std::string(name) + "'");
+  return changes;
 }
+
+std::vector<Contract::Change> Contract::promises_named(
+    const std::vector<std::string>& names) const {
+  return named(all_promises(), names, "promise");
+}
+
+void Contract::make_promise(const std::string& promise) { promises_named({promise})[0].make(); }
 
 std::vector<std::string> Contract::mistakes() const {
   std::vector<std::string> names;
@@ -361,12 +374,12 @@ std::vector<std::string> Contract::mistakes() const {
   return names;
 }
 
-void Contract::make(std::string_view name) {
-  for (const Change& mistake : all_mistakes()) {
-    if (mistake.name == name) return mistake.make();
-  }
-  throw std::logic_error(launcher_ + " has no mistake '" + std::string(name) + "'");
+std::vector<Contract::Change> Contract::mistakes_named(
+    const std::vector<std::string>& names) const {
+  return named(all_mistakes(), names, "mistake");
 }
+
+void Contract::make(const std::string& mistake) { mistakes_named({mistake})[0].make(); }
 
 std::vector<std::string> detail::asked_for(std::vector<std::string> names,
                                            const std::string& prefix, const std::string& which) {
@@ -381,10 +394,10 @@ void detail::require_refusals(const BoundCall& call, const std::vector<std::stri
   const auto restore = call.keep();
   std::string what;
   Site site = {__FILE__, __LINE__, nullptr};
-  for (const std::string& name : mistakes) {
-    what = call.contract->launcher() + " with " + name;
+  for (const Contract::Change& mistake : call.contract->mistakes_named(mistakes)) {
+    what = call.contract->launcher() + " with " + mistake.name;
     site.what = what.c_str();
-    call.contract->make(name);
+    mistake.make();
     cudaGetLastError();
     Answer answer;
     const std::vector<lockstepOperation> operations =

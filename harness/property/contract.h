@@ -242,14 +242,23 @@ class Contract {
   void require_untouched(const Site& site) const;
   // The names, without spaces, of all mistakes that the launcher must refuse in this case.
   std::vector<std::string> mistakes() const;
-  // Makes one of these mistakes, after allocate(). Throws std::logic_error for any other name.
-  void make(std::string_view mistake);
+  // A named change of the arguments. It refers to the contract, which must outlive it.
+  struct Change {
+    std::string name;
+    std::function<void()> make;
+  };
+  // The mistakes of these names, to be made after allocate(). The names stand in the order of
+  // mistakes(). Throws std::logic_error for a name that is none.
+  std::vector<Change> mistakes_named(const std::vector<std::string>& names) const;
+  // Makes one of these mistakes.
+  void make(const std::string& mistake);
   // Legal arguments that the launcher must accept besides those of the case: an integer at an end
   // of its range, or an array directly beside one that it must not overlap. promises() returns
-  // their names; make_promise() sets the arguments, after allocate(). Arrays may then point to
+  // their names; promises_named() and make_promise() are as for mistakes. Arrays may then point to
   // unmapped addresses, so the call must not execute: use a stream that is being captured.
   std::vector<std::string> promises() const;
-  void make_promise(std::string_view promise);
+  std::vector<Change> promises_named(const std::vector<std::string>& names) const;
+  void make_promise(const std::string& promise);
 
   // The device array of an argument. Throws std::logic_error if there is none of that name and
   // type.
@@ -263,12 +272,11 @@ class Contract {
   }
 
  private:
-  struct Change {
-    std::string name;
-    std::function<void()> make;
-  };
   std::vector<Change> all_mistakes() const;
   std::vector<Change> all_promises() const;
+  // Those of `all` with these names, which stand in the order of `all`.
+  std::vector<Change> named(std::vector<Change> all, const std::vector<std::string>& names,
+                            const char* what) const;
   void move_far_apart() const;
 
   template <class T, class P, class Make>

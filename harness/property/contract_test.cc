@@ -234,6 +234,25 @@ TEST(Contract, NamesProductsThatSeemSmall) {
   EXPECT_EQ(z, 3);
 }
 
+TEST(Contract, FindsChangesByTheirNames) {
+  unsigned x = 1;
+  Contract contract("f");
+  contract.integer("x", {1, 8}, x);
+  const std::vector<std::string> all = contract.mistakes();
+  ASSERT_GT(all.size(), 2u);
+  const auto changes = contract.mistakes_named({all[0], all[2]});
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].name, all[0]);
+  EXPECT_EQ(changes[1].name, all[2]);
+  contract.mistakes_named({"x:9"})[0].make();
+  EXPECT_EQ(x, 9u);
+  contract.promises_named({"x:8"})[0].make();
+  EXPECT_EQ(x, 8u);
+  EXPECT_TRUE(contract.mistakes_named({}).empty());
+  EXPECT_THROW(contract.mistakes_named({"x:8"}), std::logic_error) << "is legal";
+  EXPECT_THROW(contract.promises_named({"x:9"}), std::logic_error);
+}
+
 TEST(Contract, PromisesTheLastLegalProducts) {
   unsigned x = 1, y = 1, z = 5;
   Contract contract("f");

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simulator/extension.h"
 #include "simulator/runtime/api/live_handles.h"
@@ -16,6 +17,7 @@
 #include "simulator/runtime/work/executor.h"
 #include "simulator/runtime/work/transcript.h"
 
+using lockstep::check::Finding;
 using lockstep::runtime::Device;
 using lockstep::runtime::Runtime;
 using lockstep::runtime::thread_state;
@@ -44,6 +46,14 @@ T with_device(T otherwise, Body&& body, bool finishes = true) {
   if (runtime.start_error != cudaSuccess) return otherwise;
   if (finishes) lockstep::runtime::run_all(runtime);
   return body(runtime, runtime.current());
+}
+
+// The findings since the last call, of all work until now.
+std::vector<Finding> take_findings() {
+  Runtime& runtime = Runtime::get();
+  with_device(0, [](Runtime&, Device&) { return 0; });
+  runtime.record.taken();
+  return runtime.findings.take();
 }
 
 }  // namespace
@@ -87,11 +97,16 @@ int lockstepMarkUnwritten(void* begin, size_t bytes) {
 
 char* lockstepTakeFindings() {
   require_open(__func__);
-  Runtime& runtime = Runtime::get();
-  with_device(0, [](Runtime&, Device&) { return 0; });
-  runtime.record.taken();
-  const std::string text = lockstep::runtime::to_json(runtime.findings.take());
-  return strdup(text.c_str());
+  return strdup(lockstep::runtime::to_json(take_findings()).c_str());
+}
+
+char* lockstepTakeErrors() {
+  require_open(__func__);
+  std::vector<Finding> findings = take_findings();
+  std::erase_if(findings, [](const Finding& f) {
+    return f.severity != lockstep::check::Severity::kError;
+  });
+  return strdup(lockstep::runtime::to_json(findings).c_str());
 }
 
 int lockstepClearError() {

@@ -122,6 +122,7 @@ TEST(Exports, TheDropInExportsTheListAndTheExtension) {
                                            "lockstepMarkUnwritten",
                                            "lockstepNameBuffer",
                                            "lockstepTakeFindings",
+                                           "lockstepTakeErrors",
                                            "lockstepClearError",
                                            "lockstepResetCounters",
                                            "lockstepReadCounters",

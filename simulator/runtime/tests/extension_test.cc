@@ -57,6 +57,7 @@ CUDA_TEST(Extension, SealedItEndsTheProcessThatChangesSomething) {
   broken_by([] { extension<lockstepSetChecks_t>("lockstepSetChecks")(0); }, "lockstepSetChecks");
   broken_by([] { extension<lockstepTakeFindings_t>("lockstepTakeFindings")(); },
             "lockstepTakeFindings");
+  broken_by([] { extension<lockstepTakeErrors_t>("lockstepTakeErrors")(); }, "lockstepTakeErrors");
   broken_by([] { extension<lockstepClearError_t>("lockstepClearError")(); }, "lockstepClearError");
   broken_by([] { extension<lockstepSetSchedule_t>("lockstepSetSchedule")(1); },
             "lockstepSetSchedule");
@@ -134,6 +135,27 @@ CUDA_TEST(Extension, TheHostReadsWhatAKernelCopiedFromMemoryThatNobodyWrote) {
   EXPECT_NE(findings[0]["where"].get<std::string>().find("cudaMemcpy copies 16 bytes"),
             std::string::npos)
       << findings[0]["where"];
+}
+
+CUDA_TEST(Extension, ErrorsAreTakenWithoutWhatOnlyInforms) {
+  quiet();
+  const auto errors = [] {
+    char* text = extension<lockstepTakeErrors_t>("lockstepTakeErrors")();
+    const auto json = nlohmann::json::parse(text);
+    std::free(text);
+    return json;
+  };
+  int *p = device_ints(4), h[4];
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost));
+  EXPECT_TRUE(errors().empty()) << "a copy of unwritten bytes informs";
+  EXPECT_TRUE(take().empty()) << "and is dropped";
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy(h, device_ints(4), sizeof h, cudaMemcpyDeviceToHost));
+  kernels::store(p, 4, 1);
+  EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+  const auto found = errors();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]["kind"], "out-of-bounds");
+  EXPECT_TRUE(errors().empty()) << "taken is taken";
 }
 
 CUDA_TEST(Extension, BytesThatNobodyWroteAreInformationOnceAnAllocation) {
