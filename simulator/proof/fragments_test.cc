@@ -92,7 +92,7 @@ TEST(Fragments, ElementsHaveTheirOwnAlignment) {
 }
 
 TEST(Fragments, ALoadIsNoWrite) {
-  const Certificate c = proved(tile(0) + load_a("d2") + store("d4", "r5"), kTiles);
+  const Certificate c = proved(tile(0) + load_a("d2") + store("d4", "r2"), kTiles);
   ASSERT_EQ(c.accesses.size(), 2u);
   EXPECT_TRUE(c.accesses[0].reads && !c.accesses[0].writes && c.accesses[0].in_bounds);
   EXPECT_FALSE(c.accesses[1].in_bounds) << "the stride differs between threads";
@@ -108,6 +108,20 @@ TEST(Fragments, WhatIsStoredAndLoadedByOtherLanesIsContested) {
   EXPECT_EQ(contested(load_a("d4") + store("d4")), 2) << "halves, by other lanes";
   EXPECT_EQ(contested("ld.global.u64 d6, [d1];\n" + store("d6")), -1) << "anywhere";
   EXPECT_EQ(contested("ld.global.u64 d6, [d1];\n" + load_a("d6") + store("d4")), 1);
+}
+
+TEST(Fragments, IsApartIfAllElementsAre) {
+  Launch one = kTiles;
+  one.grid = 1;
+  const auto apart = [&](int row) {
+    const std::string word = "[d2+" + std::to_string(row * 256) + "]";
+    return proved(tile(0) + store("d2") + "st.global.f32 " + word + ", f1;\n", one)
+        .accesses[0]
+        .apart;
+  };
+  EXPECT_FALSE(apart(0));
+  EXPECT_FALSE(apart(8)) << "the first rows are others' than the last ones";
+  EXPECT_TRUE(apart(16)) << "all threads store, but none of the matrix";
 }
 
 TEST(Fragments, OneThatNoThreadExecutesAccessesNothing) {
