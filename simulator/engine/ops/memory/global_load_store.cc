@@ -2,6 +2,7 @@
 // four or eight bytes from anywhere in one allocation.
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "simulator/check/global_rows.h"
 #include "simulator/check/region_lock.h"
@@ -12,6 +13,7 @@
 #include "simulator/engine/monitor/counters.h"
 #include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
+#include "simulator/engine/ops/memory/global_range.h"
 #include "simulator/engine/ops/memory/load_store.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/lane_runs.h"
@@ -36,6 +38,18 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
   return check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
                            access);
+}
+
+// The same of one element that all lanes read.
+template <int kBytes>
+inline bool read_one_place(Warp& w, const Op& op, std::uint64_t at) {
+  if constexpr (kBytes < 4) return false;
+  Worker& k = *w.block->worker;
+  const DoingFor searches(k, Doing::kRaces);
+  check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
+  const check::RegionLock lock(k.races->parallel(), at, at + kBytes - 1);
+  return check::record_one_place(*k.races, check::cell_of(*k.memory, at), kBytes / 4, 0,
+                                 kWarpSize - 1, access);
 }
 
 template <int kBytes>
@@ -103,26 +117,6 @@ bool is_searched_elsewhere(const Worker& k, const Warp& w, const Op& op) {
   return k.races != nullptr && (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0);
 }
 
-// The range of the first lane's element: the instruction's, or one that another has accessed.
-template <int kBytes>
-inline const CachedRange& range_of(Worker& k, const Warp& w, const Op& op, LaneMask mask) {
-  CachedRange& c = cached(k, op);
-  const std::uint64_t first = source<std::uint64_t>(w, op.src[0])[std::countr_zero(mask)] +
-                              static_cast<std::uint64_t>(op.immediate);
-  if (!holds(c, first, kBytes)) refill_from_others(k, c, first, kBytes);
-  return c;
-}
-
-// Finds each lane's element. False: one lies outside of the instruction's range.
-template <int kBytes>
-inline bool find_words(const Warp& w, const Op& op, const CachedRange& c, LaneMask mask,
-                       GlobalWords& words) {
-  return (c.begin & (kBytes - 1)) == 0 &&
-         find_words(source<std::uint64_t>(w, op.src[0]),
-                    c.begin - static_cast<std::uint64_t>(op.immediate), c.size, mask, kBytes,
-                    kBytes, words);
-}
-
 // Whether each of a few lanes' elements lies in the instruction's range, and is aligned; `reads`:
 // and written.
 template <int kBytes>
@@ -165,6 +159,28 @@ bool store_few(Warp& w, const Op& op, const CachedRange& c, LaneMask mask) {
     if (c.shadowed) set_written(k.memory->written_shadow(at & ~7ull), at & 7, kBytes);
     store_element<kBytes>(to, s + i * kBytes);
   });
+  return true;
+}
+
+// One element at `at` for all lanes. False: nothing is done.
+template <int kBytes>
+bool load_for_all(Warp& w, const Op& op, std::uint64_t at) {
+  if constexpr (kBytes != 4 && kBytes != 8) return false;
+  Worker& k = *w.block->worker;
+  if (is_searched_elsewhere(k, w, op)) return false;
+  CachedRange& c = cached(k, op);
+  if (!holds(c, at, kBytes) && !refill_from_others(k, c, at, kBytes)) return false;
+  if ((at & (kBytes - 1)) != 0 ||
+      (c.shadowed && !all_written(k.memory->written_shadow(at & ~7ull), at & 7, kBytes)))
+    return false;
+  if (c.raced && !read_one_place<kBytes>(w, op, at)) return false;
+  if (k.counting) count_global_row(k.counters, false, at, kBytes);
+  const auto* from = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
+  using Element = std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>;
+  Element value;
+  load_element<sizeof value>(&value, from);
+  auto* const d = destination<Element>(w, op.dst);
+  for (int i = 0; i < kWarpSize; ++i) d[i] = value;
   return true;
 }
 
@@ -237,6 +253,9 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
           return;
         }
       }
+    } else if (all_same(a) &&
+               load_for_all<kBytes>(w, op, a[0] + static_cast<std::uint64_t>(op.immediate))) {
+      return;
     }
   }
   if (gather_global<kBytes>(w, op, mask)) return;
