@@ -160,6 +160,7 @@ inline void load_words(std::byte* to, const std::byte* from, const GlobalWords& 
     each(lanes, [&](int i) { load_element<kBytes>(to + i * kBytes, from + words.at[i]); });
     return;
   }
+  const __m256i every = _mm256_set1_epi32(-1);
   for (int i = 0; i < kWarpSize; i += 8) {
     const LaneMask here = lanes >> i & 0xff;
     if (here == 0) continue;
@@ -175,9 +176,13 @@ inline void load_words(std::byte* to, const std::byte* from, const GlobalWords& 
                      : "=x"(v)
                      : "m"(bytes_at<32>(from + words.at[i] + 32 * part)));
       } else if constexpr (kBytes == 4) {
-        v = gather_four(from, at, eight_of(lanes, i), _mm256_loadu_si256(d));
+        v = here == 0xff
+                ? gather_four(from, at, every, every)
+                : gather_four(from, at, eight_of(lanes, i), _mm256_loadu_si256(d));
       } else {
-        v = gather_eight(from, halves[part], four_of(lanes, i + 4 * part), _mm256_loadu_si256(d));
+        v = here == 0xff ? gather_eight(from, halves[part], every, every)
+                         : gather_eight(from, halves[part], four_of(lanes, i + 4 * part),
+                                        _mm256_loadu_si256(d));
       }
       _mm256_storeu_si256(d, v);
     }
