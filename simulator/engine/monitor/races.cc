@@ -378,6 +378,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, CellsOf cells_of, Where wh
   GlobalRaces::Access access(races, side, k.race_memo);
   if (r.size >= 4 && r.size <= 16 && !few(lanes) && r.issuer < 0)
     lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  k.search_work += kRowSearch + static_cast<std::uint64_t>(std::popcount(lanes));
   if (!few(lanes) && kSpace == Space::kGlobal && r.store == nullptr && r.issuer < 0)
     lanes &= ~check::record_scattered(races, *k.memory,
                                       {r.address, 0, r.size, lanes, b.first_record}, access);

@@ -33,6 +33,7 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
+  k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
@@ -65,6 +66,7 @@ inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
+  k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
@@ -91,6 +93,7 @@ bool search_gathered(Warp& w, const Op& op, const CachedRange& c, LaneMask mask)
   Worker& k = *w.block->worker;
   const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
   const auto offset = static_cast<std::uint64_t>(op.immediate);
+  k.search_work += static_cast<std::uint64_t>(std::popcount(mask));
   {
     const DoingFor searches(k, Doing::kRaces);
     check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false),
@@ -198,7 +201,8 @@ bool gather_global(Warp& w, const Op& op, LaneMask mask) {
   // What is a few runs of lanes is searched run by run.
   if (raced && lane_runs(words.at, mask, kBytes).count != 0) return false;
   if (c.shadowed &&
-      !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7, words, kBytes))
+      !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7, words, kBytes,
+                         mask))
     return false;
   if (k.counting) count_words(k.counters, false, c.begin, words, mask);
   if (raced && !search_gathered<kBytes>(w, op, c, mask)) return true;
