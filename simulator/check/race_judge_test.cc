@@ -101,8 +101,8 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history,
 }
 
 // Programs of two threads, up to their first race: two lanes of a warp, two warps or two blocks.
-// The search and the judge must agree on every access. Accesses in rows are also made by other
-// lanes, in a row of their own.
+// The search and the judge must agree on every access. The search takes each access as a row, as a
+// place that lanes read together, as scattered lanes, or by itself.
 template <class MakeSearch>
 Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_search) {
   Counts counts;
@@ -134,7 +134,8 @@ Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_sear
         }
         continue;
       }
-      Instruction i = random_instruction(random, shape);
+      Instruction i =
+          shape.hands_over ? random_hand_over(random) : random_instruction(random, shape);
       i.block = t.block;
       i.warp = t.warp;
       i.lanes = 1u << t.lane;
@@ -144,7 +145,7 @@ Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_sear
       const bool races = judge.race(a) != nullptr;
       // Most accesses that would race are left out, so that a race has a long history. Strong
       // accesses of different sizes count as atomic with each other, as documented.
-      if (judge.mixes_sizes(a) || (races && !random.one_in(16))) continue;
+      if (judge.mixes_sizes(a) || (races && !random.one_in(shape.hands_over ? 2 : 16))) continue;
       text += describe(i) + "\n";
       const bool found = search->run(i);
       EXPECT_EQ(found, races) << "program " << p << ":\n" << text;
@@ -239,6 +240,9 @@ TEST_F(Judged, RacesOfTwoThreadsAreFoundExactly) {
       report("shared", two_threads(one, 6000, shared(least == 1 ? 0 : 2)));
     }
   }
+  const Shape hands_over{.blocks = 1, .least = 4, .fences = false, .hands_over = true};
+  report("handed over in global memory", two_threads(hands_over, 6000, global(hands_over)));
+  report("handed over in shared memory", two_threads(hands_over, 6000, shared(2)));
 }
 
 }  // namespace

@@ -123,9 +123,11 @@ class GlobalSearch : public Search {
                         lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     GlobalCell* const cells = cell_of(memory_, place_ + a.first + lane * i.step);
     if (a.size >= 4 && i.lanes >> lane == (1u << count) - 1) {
-      const bool together = i.step == 0 && (!a.writes || a.reads || a.reduces);
+      // A single lane is a row, too.
+      const bool row = count == 1 ? ++single_lanes_ % 2 == 0 : i.step == a.size,
+                 together = !row && i.step == 0 && (!a.writes || a.reads || a.reduces);
       if (together ? record_one_place(*races_, cells, a.size / 4, lane, lane + count - 1, me)
-                   : i.step == a.size && record_row(*races_, cells, a.size / 4, lane, count, me)) {
+                   : row && record_row(*races_, cells, a.size / 4, lane, count, me)) {
         return false;
       }
     }
@@ -161,7 +163,7 @@ class GlobalSearch : public Search {
   const std::uint64_t place_;
   GlobalRaces* races_;
   GlobalRaces::Memo memo_;
-  std::uint32_t instructions_ = 0;
+  std::uint32_t instructions_ = 0, single_lanes_ = 0;
   // By block: no record of it has a number below this one. 0: it has accessed nothing yet.
   std::vector<std::uint32_t> first_records_;
   std::vector<std::unique_ptr<SharedRaces>> orders_;
@@ -191,24 +193,43 @@ class SharedSearch : public Search {
   }
 
  private:
+  enum class Way { kTogether, kRow, kLanes, kOneByOne };
+  // How the search is asked about an access by `count` lanes from `lane` on. A single lane fits
+  // every way, so these take turns.
+  Way way(const Instruction& i, std::uint32_t lane, std::uint32_t count) {
+    const bool writes = i.access.writes;
+    if (count == 1) {
+      if (writes) return ++asked_ % 2 == 0 ? Way::kRow : Way::kOneByOne;
+      return static_cast<Way>(++asked_ % 4);
+    }
+    if (i.lanes >> lane != (1u << count) - 1) return writes ? Way::kOneByOne : Way::kLanes;
+    if (i.step == 0) return writes ? Way::kOneByOne : Way::kTogether;
+    return i.step == 4 ? Way::kRow : Way::kOneByOne;
+  }
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)),
                         lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     const std::uint32_t first = (a.first + lane * i.step) >> 2;
-    if (races_.shift() == 2 && a.size == 4 && i.lanes >> lane == (1u << count) - 1) {
-      if (i.step == 0 && !a.writes) {
-        if (races_.read_together(first, lane, lane + count - 1, i.warp, i.pc, a.strong))
-          return false;
-      } else if (i.step == 4) {
-        if (a.writes ? races_.write_row(first, lane, count, i.warp, i.pc, a.strong)
-                     : races_.read_row(first, lane, count, i.warp, i.pc, a.strong))
-          return false;
+    if (races_.shift() == 2 && a.size == 4) {
+      switch (way(i, lane, count)) {
+        case Way::kTogether:
+          if (races_.read_together(first, lane, lane + count - 1, i.warp, i.pc, a.strong))
+            return false;
+          break;
+        case Way::kRow:
+          if (a.writes ? races_.write_row(first, lane, count, i.warp, i.pc, a.strong)
+                       : races_.read_row(first, lane, count, i.warp, i.pc, a.strong))
+            return false;
+          break;
+        case Way::kLanes: {
+          std::uint32_t offsets[32] = {};
+          for (std::uint32_t l = 0; l < kLanes; ++l) offsets[l] = a.first + l * i.step;
+          if (races_.read_lanes(offsets, i.lanes, i.warp, i.pc, a.strong)) return false;
+          break;
+        }
+        case Way::kOneByOne: break;
       }
-    } else if (races_.shift() == 2 && a.size == 4 && !a.writes) {
-      std::uint32_t offsets[32] = {};
-      for (std::uint32_t l = 0; l < kLanes; ++l) offsets[l] = a.first + l * i.step;
-      if (races_.read_lanes(offsets, i.lanes, i.warp, i.pc, a.strong)) return false;
     }
     if (races_.shift() == 2 && a.size == 4 && a.writes && (a.reads || a.reduces)) {
       std::uint64_t offsets[32] = {};
@@ -229,6 +250,7 @@ class SharedSearch : public Search {
   }
 
   SharedRaces races_;
+  std::uint32_t asked_ = 0;
 };
 
 struct Shape {
@@ -236,6 +258,7 @@ struct Shape {
   std::uint32_t least = 1;  // bytes of an access
   bool fences = true;       // and accesses that acquire or release
   std::uint32_t bytes = 16;
+  bool hands_over = false;  // only the accesses of random_hand_over()
 };
 
 inline std::uint32_t thread_of(std::uint32_t block, std::uint32_t warp, std::uint32_t lane) {
@@ -329,6 +352,23 @@ inline Instruction random_instruction(Random& random, const Shape& s) {
   i.pc = a.first +
          s.bytes * (a.size + 16 * (what + 8 * a.strong + 16 * static_cast<std::uint32_t>(a.scope) +
                                    64 * (i.step != 0)));
+  return i;
+}
+
+// Of a program whose threads release and acquire at word 0, and read word 1 or, rarely, write it.
+inline Instruction random_hand_over(Random& random) {
+  Instruction i;
+  RaceJudge::Access& a = i.access;
+  a.size = 4;
+  a.strong = random.one_in(3);
+  a.first = a.strong ? 0 : 4;
+  a.writes = a.strong ? random.one_in(2) : random.one_in(6);
+  a.reads = !a.writes;
+  a.reduces = a.strong && a.writes;
+  a.releases = a.strong && a.writes;
+  a.acquires = a.strong && a.reads;
+  a.scope = Scope::kBlock;
+  i.pc = a.first + 16u * a.writes;
   return i;
 }
 

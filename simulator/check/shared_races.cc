@@ -68,7 +68,7 @@ bool SharedRaces::block_barrier(bool is_fence) {
 }
 
 void SharedRaces::new_words() {
-  any_read_ = false;
+  any_read_ = clocks_differ_ = false;
   enough_ = {};
   stories_used_ = 0;
   if (++epoch_ > kLastEpoch) {
@@ -211,9 +211,12 @@ bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint3
   const std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   // Two readers of this warp at this clock are known, or readers of two warps that nothing orders.
   // Any thread that writes races with one of the two.
-  const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(enough_.readers);
+  const Vector of_lanes = all_lanes(~(kLane | kManyWarps)),
+               by_lanes = all_lanes(clocks_differ_ ? ~0u : enough_.readers);
   const Vector of_warps = all_lanes(kOfAll & ~kManyLanes),
-               by_warps = all_lanes(partial_ ? ~0u : read_by_all() & ~kManyLanes);
+               by_warps = all_lanes(readers_of_all_suffice(thread_of(mine) >> 5)
+                                        ? read_by_all() & ~kManyLanes
+                                        : ~0u);
   const Vector story = all_lanes(kStrong);
   Vector suspicious = _mm256_setzero_si256();
   // Bits by granule: `enough` has two recorded lanes, `unwritten` has no writer. Bits by the first
@@ -265,7 +268,7 @@ bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint3
     const auto i = static_cast<std::uint32_t>(__builtin_ctz(mixed));
     enough |= add_readers(first + i, count - i, mine + i, pc) << i;
   }
-  enough_.add(first, count, enough & unwritten);
+  if (!clocks_differ_) enough_.add(first, count, enough & unwritten);
   return true;
 }
 
@@ -352,7 +355,7 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
   const std::uint32_t recorded = read_by_lanes(warp);
   // A granule that several lanes of several warps have read needs nothing more, as long as nothing
   // orders warps: no read can change the verdict on a later write.
-  const bool unordered = !partial_ && !lanes_used_;
+  const bool unordered = readers_of_all_suffice(warp);
   const std::uint32_t all = read_by_all();
   const Side reader = side(warp, pc, false, false);
   Conflict conflict;
@@ -360,8 +363,8 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
     const std::uint32_t g = offsets[lane] >> shift_;
     const std::uint32_t rd = read_[g];
-    if (!now(written_[g]) &&
-        ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & kOfAll) == all))) {
+    if (!now(written_[g]) && ((!clocks_differ_ && (rd & ~(kLane | kManyWarps)) == recorded) ||
+                              (unordered && (rd & kOfAll) == all))) {
       continue;
     }
     if (one(g, lane, reader, conflict)) return false;
@@ -404,6 +407,7 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
                is_ordered = ordered(other, clock_of(before), thread);
     if (same_warp || !is_ordered) {
       const bool unmet = same_warp && (clock_of(before) == clock_of(mine) || !is_ordered);
+      clocks_differ_ = clocks_differ_ || (unmet && clock_of(before) != clock_of(mine));
       after |= same_warp ? (before & kManyWarps) | (unmet ? kManyLanes : 0) : kManyWarps;
       if (unmet || !same_warp) {
         std::uint32_t* const second = same_warp ? &lane_read_[first] : &warp_read_[first];

@@ -99,7 +99,7 @@ class SharedRaces : public BlockOrder {
       lane_read_at_[granule] = pc;
       return true;
     }
-    if (!partial_ && !lanes_used_ && !now(written_[granule]) &&
+    if (readers_of_all_suffice(warp) && !now(written_[granule]) &&
         (read_[granule] & kOfAll) == read_by_all())
       return true;
     // Once two lanes of a warp are recorded, other lanes change nothing.
@@ -168,9 +168,15 @@ class SharedRaces : public BlockOrder {
   // The read word of a granule that several lanes of several warps have read.
   static constexpr std::uint32_t kOfAll = (~0u << kEpochShift) | kStrong | kManyLanes | kManyWarps;
   std::uint32_t read_by_all() const { return epoch_ << kEpochShift | kManyLanes | kManyWarps; }
+  // Whether another read of such a granule by this warp changes nothing: no thread is ordered after
+  // some of the readers, and this warp's clock has not advanced since its threads read it before.
+  // After a release, a read is recorded again, since the release covers the earlier read only.
+  bool readers_of_all_suffice(std::uint32_t warp) const {
+    return !partial_ && !lanes_used_ && clock_[warp] == 0;
+  }
 
   // The read word of a granule that several lanes of this warp have read at its present clock,
-  // without the lane and kManyWarps.
+  // without the lane and kManyWarps. It says so unless clocks_differ_.
   static constexpr std::uint32_t kLane = 31;
   std::uint32_t read_by_lanes(std::uint32_t warp) const { return word(warp * 32) | kManyLanes; }
 
@@ -235,6 +241,7 @@ class SharedRaces : public BlockOrder {
             ordered(thread_of(lane_read_[granule]), clock_of(lane_read_[granule]), thread))
           rd &= ~kManyLanes;
         rd = (rd & ~kClock) | (mine & kClock);
+        clocks_differ_ = clocks_differ_ || (rd & kManyLanes);
         read_at_[granule] = side.pc;
       }
       return found;
@@ -252,6 +259,7 @@ class SharedRaces : public BlockOrder {
                      : unmet && (!(rd & kManyLanes) || thread_of(lane_read_[granule]) == thread)) {
         also_read(granule, same_warp, rd, read_at_[granule]);
       }
+      clocks_differ_ = clocks_differ_ || (unmet && clock_of(rd) != clock_of(mine));
       rd = mine | (same_warp ? rd & kManyWarps : kManyWarps) | (unmet ? kManyLanes : 0);
     }
     read_at_[granule] = side.pc;
@@ -315,6 +323,9 @@ class SharedRaces : public BlockOrder {
   Enough enough_;
 
   bool any_read_ = false;  // some word of `read_` may be of this epoch
+  // Some granule may name two readers of one warp that read it at different clocks in this epoch.
+  // Then a word like read_by_lanes() does not show at which clock the second one read.
+  bool clocks_differ_ = false;
   std::uint32_t epoch_ = 0;
   std::uint32_t first_epoch_ = 0;  // of this block, numbered as epoch() does
   int shift_ = 2;

@@ -272,6 +272,56 @@ TEST_F(SharedRaceSearch, WhatIsReadAgainAfterAReleaseIsNotReleased) {
   EXPECT_TRUE(write(40));
   EXPECT_EQ(conflict.other_thread, 3u);
 }
+// One thread reads, another reads, the first one releases and reads again. The other acquires and
+// writes: the last read races with it, however the search is asked about it.
+TEST_F(SharedRaceSearch, WhatTheSecondReaderReadsAgainAfterAReleaseIsNotReleased) {
+  const auto reads_again = [&](int way, std::uint32_t lane) {
+    const std::uint32_t offsets[32] = {};
+    switch (way) {
+      case 0: return races.read_row(0, lane, 1, 0, 6, false);
+      case 1: return races.read_together(0, lane, lane, 0, 6, false);
+      case 2: return races.read_lanes(offsets, 1u << lane, 0, 6, false);
+      default: return !read(lane);
+    }
+  };
+  for (const std::uint32_t other : {40u, 5u}) {  // of another warp, of the same
+    for (const bool first : {true, false}) {
+      for (int way = 0; way < 4; ++way) {
+        races.block_barrier();
+        if (first) read(3);
+        read(other);
+        if (!first) read(3);
+        Messages place;
+        place.add(races.message_of(0, 1u << 3, false, Scope::kBlock), races.grid());
+        races.end_release(0);
+        for (int times = 0; times < 2; ++times) {
+          if (!reads_again(way, 3)) read(3);
+        }
+        races.acquire(other, place, Scope::kBlock);
+        EXPECT_TRUE(write(other)) << "reader " << other << ", way " << way;
+        EXPECT_EQ(conflict.other_thread, 3u);
+      }
+    }
+  }
+}
+// Two lanes have read at different clocks: another read by the one that read first counts.
+TEST_F(SharedRaceSearch, TwoLanesThatReadAtDifferentClocksAreNotTwoOfThisClock) {
+  const std::uint32_t offsets[32] = {};
+  for (const bool row : {false, true}) {
+    races.block_barrier();
+    read(3);
+    Messages place;
+    place.add(races.message_of(0, 1u << 3, false, Scope::kBlock), races.grid());
+    races.end_release(0);
+    read(5);
+    if (!(row ? races.read_row(0, 3, 1, 0, 6, false)
+              : races.read_lanes(offsets, 1u << 3, 0, 6, false)))
+      read(3);
+    races.acquire(5, place, Scope::kBlock);
+    EXPECT_TRUE(write(5)) << row;
+    EXPECT_EQ(conflict.other_thread, 3u);
+  }
+}
 TEST_F(SharedRaceSearch, ALaneThatReadBeforeAnotherReleasedStaysKnown) {
   for (const bool row : {false, true}) {
     races.block_barrier();

@@ -270,10 +270,36 @@ TEST(MatrixUnit, ASparseMatrixTakesTheColumnsThatItNames) {
   EXPECT_EQ(d, single(31)) << "what is not named does not count, not even an infinity";
 }
 
+// Factors and addends of products with several rows and columns.
+struct ManyColumns {
+  static constexpr std::size_t kRows = 2, kColumns = 16;
+  std::uint16_t depth;
+  std::vector<std::uint64_t> a, b, c;
+
+  explicit ManyColumns(std::uint16_t of)
+      : depth(of), a(kRows * depth), b(kColumns * depth), c(kRows * kColumns) {}
+};
+// The product, and that of each column by itself.
+std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> together_and_alone(
+    const ManyColumns& f, Type type, int capability) {
+  Operation o{
+      Type::kF32, type, type, Type::kF32, {ManyColumns::kRows, ManyColumns::kColumns, f.depth}};
+  o.compute_capability = capability;
+  std::vector<std::uint64_t> together(f.c.size()), alone(f.c.size());
+  multiply(o, f.a.data(), f.b.data(), f.c.data(), nullptr, together.data());
+  o.shape.n = 1;
+  for (std::size_t j = 0; j < f.kColumns; ++j) {
+    std::uint64_t addends[f.kRows], sums[f.kRows];
+    for (std::size_t i = 0; i < f.kRows; ++i) addends[i] = f.c[i * f.kColumns + j];
+    multiply(o, f.a.data(), f.b.data() + j * f.depth, addends, nullptr, sums);
+    for (std::size_t i = 0; i < f.kRows; ++i) alone[i * f.kColumns + j] = sums[i];
+  }
+  return {together, alone};
+}
+
 // Eight neighbouring columns are summed at once, a single one by itself.
 TEST(MatrixUnit, ManyColumnsGiveWhatEachGivesAlone) {
   std::mt19937_64 random(20261128);
-  constexpr int kRows = 2, kColumns = 16, kDepth = 64;
   struct Case {
     Type type;
     int bits;
@@ -300,24 +326,14 @@ TEST(MatrixUnit, ManyColumnsGiveWhatEachGivesAlone) {
             default: return random() % 8 == 0 ? (v & keep) | near : sign | (v & (all >> 6));
           }
         };
-        std::vector<std::uint64_t> a(kRows * kDepth), b(kColumns * kDepth), c(kRows * kColumns);
-        for (std::uint64_t& v : a) v = element(bits, near_one, kept);
-        for (std::uint64_t& v : b) v = element(bits, near_one, kept);
-        for (std::uint64_t& v : c) v = element(32, 0x3e000000, 0x81ffffff);
+        ManyColumns f(64);
+        for (std::uint64_t& v : f.a) v = element(bits, near_one, kept);
+        for (std::uint64_t& v : f.b) v = element(bits, near_one, kept);
+        for (std::uint64_t& v : f.c) v = element(32, 0x3e000000, 0x81ffffff);
         if (round % 4 == 3) {
-          for (std::uint64_t& v : c) v = random() % 2 == 0 ? 0 : random() & 0x80ffffff;
+          for (std::uint64_t& v : f.c) v = random() % 2 == 0 ? 0 : random() & 0x80ffffff;
         }
-        Operation o{Type::kF32, type, type, Type::kF32, {kRows, kColumns, kDepth}};
-        o.compute_capability = capability;
-        std::vector<std::uint64_t> together(c.size()), alone(c.size());
-        multiply(o, a.data(), b.data(), c.data(), nullptr, together.data());
-        o.shape.n = 1;
-        for (std::size_t j = 0; j < kColumns; ++j) {
-          std::uint64_t addends[kRows], sums[kRows];
-          for (std::size_t i = 0; i < kRows; ++i) addends[i] = c[i * kColumns + j];
-          multiply(o, a.data(), b.data() + j * kDepth, addends, nullptr, sums);
-          for (std::size_t i = 0; i < kRows; ++i) alone[i * kColumns + j] = sums[i];
-        }
+        const auto [together, alone] = together_and_alone(f, type, capability);
         ASSERT_EQ(together, alone) << static_cast<int>(type) << " " << capability << " " << round;
       }
     }
@@ -327,7 +343,6 @@ TEST(MatrixUnit, ManyColumnsGiveWhatEachGivesAlone) {
 // Results next to the smallest normal number, above and below it, and accumulators of zero.
 TEST(MatrixUnit, ManyColumnsGiveTinySumsThatEachGivesAlone) {
   std::mt19937_64 random(20261128);
-  constexpr int kRows = 2, kColumns = 16, kDepth = 16;
   for (const auto& [type, fraction_bits] :
        {std::pair{Type::kBF16, 7}, std::pair{Type::kTF32, 23}}) {
     // An element of random sign and fraction, with an exponent field of `lowest` to 7 more.
@@ -338,21 +353,11 @@ TEST(MatrixUnit, ManyColumnsGiveTinySumsThatEachGivesAlone) {
     };
     for (const int capability : {80, 90, 100}) {
       for (int round = 0; round < 2000; ++round) {
-        std::vector<std::uint64_t> a(kRows * kDepth), b(kColumns * kDepth), c(kRows * kColumns);
-        for (std::uint64_t& v : a) v = round % 2 == 0 || random() % 4 != 0 ? element(1) : 0;
-        for (std::uint64_t& v : b) v = element(100 + static_cast<std::uint64_t>(round % 24));
-        for (std::uint64_t& v : c) v = random() % 2 == 0 ? 0 : random() & 0x80ffffff;
-        Operation o{Type::kF32, type, type, Type::kF32, {kRows, kColumns, kDepth}};
-        o.compute_capability = capability;
-        std::vector<std::uint64_t> together(c.size()), alone(c.size());
-        multiply(o, a.data(), b.data(), c.data(), nullptr, together.data());
-        o.shape.n = 1;
-        for (std::size_t j = 0; j < kColumns; ++j) {
-          std::uint64_t addends[kRows], sums[kRows];
-          for (std::size_t i = 0; i < kRows; ++i) addends[i] = c[i * kColumns + j];
-          multiply(o, a.data(), b.data() + j * kDepth, addends, nullptr, sums);
-          for (std::size_t i = 0; i < kRows; ++i) alone[i * kColumns + j] = sums[i];
-        }
+        ManyColumns f(16);
+        for (std::uint64_t& v : f.a) v = round % 2 == 0 || random() % 4 != 0 ? element(1) : 0;
+        for (std::uint64_t& v : f.b) v = element(100 + static_cast<std::uint64_t>(round % 24));
+        for (std::uint64_t& v : f.c) v = random() % 2 == 0 ? 0 : random() & 0x80ffffff;
+        const auto [together, alone] = together_and_alone(f, type, capability);
         ASSERT_EQ(together, alone) << static_cast<int>(type) << " " << capability << " " << round;
       }
     }

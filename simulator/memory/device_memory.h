@@ -33,6 +33,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/memory/known_written.h"
 #include "simulator/memory/multicast.h"
 #include "simulator/memory/partly_written.h"
 
@@ -189,6 +190,14 @@ class DeviceMemory {
   // Bytes with some bits written, among those that the shadow calls unwritten. A place is an
   // address.
   PartlyWritten& partly_written() { return partly_written_; }
+  // Whether every byte of a live allocation is written. What is found is remembered, so that each
+  // byte is looked at about once. When this is no longer so, cache_generation() changes.
+  bool is_all_written(const Allocation& a) const;
+  // Call after bytes have become unwritten otherwise than by a member function: after their bits in
+  // the shadow were cleared.
+  void became_unwritten(Address address, std::uint64_t size) const {
+    known_written_.forget(address, size);
+  }
   // The first unwritten byte in the range, or address + size.
   Address first_unwritten(Address address, std::uint64_t size) const;
   // The first written byte in the range, or address + size.
@@ -220,6 +229,9 @@ class DeviceMemory {
   // Counts the changes of the set of allocations. The engine's last-hit caches are valid while the
   // count is the same.
   std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
+
+  // As generation(), but also counts changes of what is_all_written() has returned.
+  std::uint64_t cache_generation() const { return generation() + known_written_.generation(); }
 
   // Whether host-accessible memory was ever allocated in the window.
   bool has_host_memory() const { return host_file_ >= 0; }
@@ -253,6 +265,7 @@ class DeviceMemory {
   void give_back_shared(Record& record);
   const Record* record_at(Address address) const;
   void clear_shadow(Address address, std::uint64_t size);
+  void copy_shadow(Address to, Address from, std::uint64_t size);
   Address first_with(bool written, Address address, std::uint64_t size) const;
   bool fits(int device, std::uint64_t bytes) const;
   struct Range {
@@ -273,6 +286,7 @@ class DeviceMemory {
   RaceRecords race_records_;
   std::shared_ptr<void> race_state_;
   PartlyWritten partly_written_;
+  mutable KnownWritten known_written_;
   Address generic_ = 0;  // start of the mapping that contains the next two
   Address shared_window_ = 0, local_window_ = 0;
   Address next_ = 0, ranges_begin_ = 0, next_range_ = 0;

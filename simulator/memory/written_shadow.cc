@@ -38,6 +38,11 @@ void set_bits(std::uint8_t* byte, std::uint8_t mask) {
   if ((a.load(std::memory_order_relaxed) & mask) != mask)
     a.fetch_or(mask, std::memory_order_relaxed);
 }
+// Kernels may mark at the same time.
+template <class T>
+T load(const T* shadow) {
+  return __atomic_load_n(shadow, __ATOMIC_RELAXED);
+}
 void clear_bits(std::uint8_t* byte, std::uint8_t mask) {
   std::atomic_ref<std::uint8_t>(*byte).fetch_and(static_cast<std::uint8_t>(~mask),
                                                  std::memory_order_relaxed);
@@ -58,6 +63,7 @@ void DeviceMemory::mark_unwritten(Address address, std::uint64_t size) {
   if (!in_window(address) || size == 0) return;
   partly_written_.forget(address, size);
   clear_shadow(address, size);
+  became_unwritten(address, size);
 }
 
 void DeviceMemory::clear_shadow(Address address, std::uint64_t size) {
@@ -70,6 +76,13 @@ void DeviceMemory::clear_shadow(Address address, std::uint64_t size) {
 
 bool DeviceMemory::is_written(Address address, std::uint64_t size) const {
   return first_unwritten(address, size) == address + size;
+}
+
+bool DeviceMemory::is_all_written(const Allocation& a) const {
+  const KnownWritten::Whole whole{a.base, a.size, a.id};
+  const KnownWritten::Look look = known_written_.begin(whole);
+  const Address end = a.base + a.size;
+  return known_written_.end(whole, look, first_unwritten(look.from, end - look.from));
 }
 
 Address DeviceMemory::first_unwritten(Address address, std::uint64_t size) const {
@@ -89,19 +102,20 @@ Address DeviceMemory::first_with(bool written, Address address, std::uint64_t si
   const std::uint8_t* byte = written_shadow(at);
   const auto found_in = [&](std::uint8_t b) { return static_cast<std::uint8_t>(b ^ other); };
   // Ignores the bits of the first byte before the range.
-  std::uint8_t found = static_cast<std::uint8_t>(found_in(*byte) & (0xffu << ((at - begin_) & 7)));
+  std::uint8_t found =
+      static_cast<std::uint8_t>(found_in(load(byte)) & (0xffu << ((at - begin_) & 7)));
   at -= (at - begin_) & 7;
   while (found == 0) {
     at += 8;
     ++byte;
     if (at >= end) return end;
-    std::uint64_t word;
-    while (end - at >= 64 && (std::memcpy(&word, byte, sizeof word), word == other)) {
+    while (end - at >= 64 && reinterpret_cast<std::uintptr_t>(byte) % 8 == 0 &&
+           load(reinterpret_cast<const std::uint64_t*>(byte)) == other) {
       at += 64;
       byte += 8;
     }
     if (at >= end) return end;
-    found = found_in(*byte);
+    found = found_in(load(byte));
   }
   return std::min(end, at + static_cast<unsigned>(std::countr_zero(found)));
 }
@@ -109,6 +123,12 @@ Address DeviceMemory::first_with(bool written, Address address, std::uint64_t si
 void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
   if (!in_window(to) || size == 0) return;
   if (!in_window(from)) return mark_written(to, size);
+  const bool is_whole = is_written(from, size);
+  copy_shadow(to, from, size);
+  if (!is_whole) became_unwritten(to, size);
+}
+
+void DeviceMemory::copy_shadow(Address to, Address from, std::uint64_t size) {
   partly_written_.copy(to, from, size);
   if ((to - begin_) % 8 == (from - begin_) % 8) {
     // Same bit position: whole bytes are copied; only partly covered bytes need care.

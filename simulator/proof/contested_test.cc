@@ -68,7 +68,6 @@ TEST(Contested, ALoadWithinOneAllocationContestsNoOther) {
 
 TEST(Contested, AStoreToAnywhereContestsAllMemory) {
   EXPECT_EQ(contested(kAddress + kAnywhere + "st.global.u32 [d6], r5;"), "anywhere");
-  EXPECT_EQ(contested(kAddress + kAnywhere + "atom.global.add.u32 r7, [d6], 1;"), "anywhere");
   EXPECT_EQ(contested(kAddress + kWithinX + "st.global.u32 [d6], r5;"), "x");
 }
 
@@ -79,6 +78,27 @@ TEST(Contested, AtomicsOfOneSizeAreNotUnlessTheyMayOrder) {
   EXPECT_EQ(contested(atomic + "membar.cta;"), "y");
   EXPECT_EQ(contested(kAddress + "atom.global.add.u32 r7, [d1], 1;\nld.global.u32 r6, [d1];"), "x");
   EXPECT_EQ(contested(kAddress + "atom.acq_rel.gpu.global.add.u32 r7, [d1], 1;"), "x");
+}
+
+TEST(Contested, AtomicsToAnywhereContestWhatOthersAccess) {
+  const std::string atomic = kAddress + kAnywhere + "atom.global.add.u32 r7, [d6], 1;\n";
+  EXPECT_EQ(contested(atomic), "x");
+  EXPECT_EQ(contested(atomic + kStoreToY), "xy");
+  EXPECT_EQ(contested(atomic + "ld.relaxed.gpu.global.u32 r8, [d3+65536];"), "xy");
+  EXPECT_EQ(contested(atomic + "red.global.max.u32 [d6+4], 1;"), "x");
+  EXPECT_EQ(contested(atomic + "red.global.add.u32 [d3+65536], 1;"), "x") << "of one size";
+  EXPECT_EQ(contested(atomic + "red.global.add.u64 [d1+65536], 1;"), "xy") << "of another";
+  EXPECT_EQ(contested(atomic + "red.global.add.u32 [d3+65538], 1;"), "xy") << "misaligned";
+}
+
+TEST(Contested, SomeAtomicsToAnywhereContestAllMemory) {
+  const std::string atomic = kAddress + kAnywhere + "atom.global.add.u32 r7, [d6], 1;\n",
+                    contests = "anywhere";
+  EXPECT_EQ(contested(atomic + "red.global.add.u64 [d6+8], 1;"), contests) << "of two sizes";
+  EXPECT_EQ(contested(atomic + "red.cta.global.add.u32 [d6], 1;"), contests) << "for a block";
+  EXPECT_EQ(contested(atomic + "st.global.u32 [d6], r5;"), contests);
+  EXPECT_EQ(contested(atomic + "ld.global.u32 r8, [d6];"), contests);
+  EXPECT_EQ(contested(atomic + "fence.acq_rel.gpu;"), contests) << "they may order anything";
 }
 
 TEST(Contested, AFenceContestsNoWeakAccess) {

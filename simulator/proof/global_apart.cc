@@ -216,17 +216,26 @@ bool apart_byte_by_byte(const Group& group, const Values& values, const Shape& s
   return true;
 }
 
-bool is_apart(const Group& group, const Values& values, const Shape& shape, bool other_reads) {
+// Accesses with unknown addresses, which may belong to any group.
+struct Elsewhere {
+  bool reads = false, writes = false;
+  std::uint32_t atomics = 0;  // their size; 0: there are none
+};
+
+bool is_apart(const Group& group, const Values& values, const Shape& shape,
+              const Elsewhere& elsewhere) {
   const bool writes =
       std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.writes; });
-  if (!writes) return true;
-  if (other_reads) return false;
+  if (!writes && elsewhere.atomics == 0) return true;
+  if (elsewhere.reads) return false;
   // Atomics of one size do not race with each other.
   const Access& first = group.front()->access;
-  if (std::all_of(group.begin(), group.end(), [&](const Place* p) {
-        return p->access.atomic && p->access.aligned && p->access.size == first.size;
+  if (first.is_atomic_of(elsewhere.atomics) &&
+      std::all_of(group.begin(), group.end(), [&](const Place* p) {
+        return p->access.is_atomic_of(first.size) && p->access.aligned;
       }))
     return true;
+  if (elsewhere.atomics != 0) return false;
   // Strong accesses may race with weak ones, and may order other accesses.
   const bool strong =
       std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.strong; });
@@ -238,19 +247,23 @@ bool is_apart(const Group& group, const Values& values, const Shape& shape, bool
 
 void part_global(const Values& values, const Shape& shape, std::vector<Place>& places) {
   std::vector<Place*> global;
-  bool other_reads = false, other_writes = false;  // accesses with unknown addresses
+  Elsewhere elsewhere;
   for (Place& p : places) {
     if (p.access.space != Space::kGlobal) continue;
     if (!p.address || !p.access.in_bounds) {
-      other_reads |= p.access.reads;
-      other_writes |= p.access.writes;
+      if (p.access.is_atomic_of(elsewhere.atomics)) {
+        elsewhere.atomics = p.access.size;  // misaligned ones are never executed
+        continue;
+      }
+      elsewhere.reads |= p.access.reads;
+      elsewhere.writes |= p.access.writes;
     } else if (p.access.bytes.begin == p.access.bytes.end) {
       p.access.apart = true;  // no thread gets here
     } else {
       global.push_back(&p);
     }
   }
-  if (other_writes) return;
+  if (elsewhere.writes) return;
   std::sort(global.begin(), global.end(), [](const Place* a, const Place* b) {
     return a->access.bytes.begin < b->access.bytes.begin;
   });
@@ -262,7 +275,7 @@ void part_global(const Values& values, const Shape& shape, std::vector<Place>& p
       group.push_back(global[to]);
       end = std::max(end, global[to]->access.bytes.end);
     }
-    const bool apart = is_apart(group, values, shape, other_reads);
+    const bool apart = is_apart(group, values, shape, elsewhere);
     for (; from < to; ++from) global[from]->access.apart = apart;
   }
 }

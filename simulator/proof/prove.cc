@@ -4,6 +4,7 @@
 
 #include "simulator/program/memory_access.h"
 #include "simulator/proof/apart.h"
+#include "simulator/proof/fragments.h"
 #include "simulator/proof/place.h"
 #include "simulator/proof/written.h"
 
@@ -48,8 +49,58 @@ bool touches_nothing_else(const Op& op) {
       const Space s = static_cast<Space>(op.space);
       return s == Space::kGlobal || s == Space::kShared || s == Space::kConst || s == Space::kLocal;
     }
+    case Action::kLoadFragment:
+    case Action::kStoreFragment: return is_global_fragment(op);
     default: return false;
   }
+}
+
+// Whether a thread executes the access.
+bool is_executed(const Access& a) {
+  return std::any_of(a.threads.begin(), a.threads.end(), [](bool t) { return t; });
+}
+bool is_known(const Place& p, const Values& values) {
+  return p.address &&
+         std::none_of(p.address->factors.begin(), p.address->factors.end(),
+                      [&](const auto& factor) { return values.is_data(factor.first); });
+}
+
+Place place_of(const Op& op, std::uint32_t pc, Values& values) {
+  const Space space = static_cast<Space>(op.space);
+  const auto fields = op.as<program::MemoryFields>();
+  Place place;
+  Access& a = place.access;
+  a.pc = pc;
+  a.space = space;
+  a.size = std::uint32_t{op.width} * op.elements;
+  a.reads = op.action != Action::kStore;
+  a.writes = op.action != Action::kLoad;
+  a.strong = op.action == Action::kAtomic || fields.has(program::kStrong);
+  // For a block's shared memory, the scope .cta is sufficient.
+  a.atomic = op.action == Action::kAtomic && (space == Space::kShared || op.scope == kGrid);
+  const bool narrow = fields.has(program::kNarrowAddress);
+  a.threads = values.conditions(pc).threads;
+  if (!is_executed(a)) {
+    place.address = constant(0, 64);
+  } else if (!fields.has(program::kFrameAddress) && (!narrow || space == Space::kShared)) {
+    const int bits = narrow ? 32 : 64;
+    if (auto form = values.source(op.src[0], pc, bits))
+      place.address = combined(*form, 1, constant(op.immediate, bits), 1, bits);
+  }
+  return place;
+}
+
+std::vector<Place> elements_of(const program::Program& p, const Op& op, std::uint32_t pc,
+                               Values& values) {
+  Access a;
+  a.pc = pc;
+  a.space = Space::kGlobal;
+  a.reads = op.action == Action::kLoadFragment;
+  a.writes = !a.reads;
+  a.threads = values.conditions(pc).threads;
+  if (is_executed(a)) return places_of_fragment(p, op, a, values);
+  a.size = op.width;
+  return {{a, constant(0, 64)}};
 }
 
 std::vector<Place> places_of(Graph& graph, Values& values, const program::Function& kernel) {
@@ -58,35 +109,15 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
   for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
     const Op& op = p.ops[pc];
     const Space space = static_cast<Space>(op.space);
-    if ((op.action != Action::kLoad && op.action != Action::kStore &&
-         op.action != Action::kAtomic) ||
-        (space != Space::kGlobal && space != Space::kShared && space != Space::kConst))
-      continue;
-    const auto fields = op.as<program::MemoryFields>();
-    Place place;
-    Access& a = place.access;
-    a.pc = pc;
-    a.space = space;
-    a.size = std::uint32_t{op.width} * op.elements;
-    a.reads = op.action != Action::kStore;
-    a.writes = op.action != Action::kLoad;
-    a.strong = op.action == Action::kAtomic || fields.has(program::kStrong);
-    // For a block's shared memory, the scope .cta is sufficient.
-    a.atomic = op.action == Action::kAtomic && (space == Space::kShared || op.scope == kGrid);
-    const bool narrow = fields.has(program::kNarrowAddress);
-    a.threads = values.conditions(pc).threads;
-    if (std::none_of(a.threads.begin(), a.threads.end(), [](bool t) { return t; })) {
-      place.address = constant(0, 64);  // executed by no thread
-    } else if (!fields.has(program::kFrameAddress) && (!narrow || space == Space::kShared)) {
-      const int bits = narrow ? 32 : 64;
-      if (auto form = values.source(op.src[0], pc, bits))
-        place.address = combined(*form, 1, constant(op.immediate, bits), 1, bits);
+    if (is_global_fragment(op)) {
+      for (Place& place : elements_of(p, op, pc, values)) places.push_back(std::move(place));
+    } else if ((op.action == Action::kLoad || op.action == Action::kStore ||
+                op.action == Action::kAtomic) &&
+               (space == Space::kGlobal || space == Space::kShared || space == Space::kConst)) {
+      places.push_back(place_of(op, pc, values));
     }
-    a.known = place.address &&
-              std::none_of(place.address->factors.begin(), place.address->factors.end(),
-                           [&](const auto& factor) { return values.is_data(factor.first); });
-    places.push_back(std::move(place));
   }
+  for (Place& place : places) place.access.known = is_known(place, values);
   return places;
 }
 
@@ -133,17 +164,25 @@ bool Certificate::is_shared_silent() const {
 }
 
 // Where a load goes is irrelevant to memory that no thread writes. To memory that threads write, a
-// load with an unknown address counts as an access of any thread (part_global()).
+// load with an unknown address counts as an access of any thread, and so does an atomic to all
+// memory (part_global()).
 std::optional<std::vector<Extent>> Certificate::contested() const {
   if (!followed || others) return std::nullopt;
   std::vector<Extent> all;
+  std::uint32_t roaming = 0;    // the size of the atomics with an unknown address
+  bool reads_anywhere = false;  // by a load
   for (const Access& a : accesses) {
     if (a.space != Space::kGlobal) continue;
     const bool may_order = orders && a.strong;
-    if (!a.in_bounds && (a.writes || may_order)) return std::nullopt;
-    if (a.in_bounds && (!a.apart || may_order) && a.bytes.begin != a.bytes.end)
+    if (!a.in_bounds) {
+      if (may_order || (a.writes && !a.is_atomic_of(roaming))) return std::nullopt;
+      if (a.writes) roaming = a.size;
+      reads_anywhere |= !a.writes;
+    } else if ((!a.apart || may_order) && a.bytes.begin != a.bytes.end) {
       all.push_back(a.bytes);
+    }
   }
+  if (roaming != 0 && reads_anywhere) return std::nullopt;
   return all;
 }
 
@@ -196,7 +235,10 @@ Certificate prove(const program::Program& program, const program::Function& kern
     // Kernels do not write constant memory.
     if (p.access.space == Space::kConst) p.access.apart = p.access.in_bounds && !p.access.writes;
     if (p.access.space == Space::kGlobal) certificate.global_apart &= p.access.apart;
-    certificate.accesses.push_back(std::move(p.access));
+    if (!certificate.accesses.empty() && certificate.accesses.back().pc == p.access.pc)
+      include(certificate.accesses.back(), p.access);
+    else
+      certificate.accesses.push_back(std::move(p.access));
   }
   return certificate;
 }

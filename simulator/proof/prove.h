@@ -26,7 +26,7 @@ struct Memory {
 struct Access {
   std::uint32_t pc = 0;
   isa::Space space = isa::Space::kNone;
-  std::uint32_t size = 0;  // bytes a lane
+  std::uint32_t size = 0;  // bytes a lane, of all elements of a matrix
   bool reads = false, writes = false;
   bool strong = false;     // volatile, atomic, or with a memory order
   bool atomic = false;     // reads and writes at once, with a scope of the whole grid
@@ -39,10 +39,16 @@ struct Access {
   bool known = false;          // the address does not depend on data
   Extent bytes;                // if in_bounds: all bytes that it may access
   std::vector<bool> threads;   // if known: the threads of a block that may execute it
+
+  // Whether it is an atomic that does not race with atomics of `bytes` bytes, wherever these go. 0:
+  // there are none.
+  bool is_atomic_of(std::uint32_t bytes) const { return atomic && (bytes == 0 || bytes == size); }
 };
 
 struct Certificate {
-  std::vector<Access> accesses;  // loads, stores and atomics of global and shared memory, by pc
+  // Loads, stores and atomics of global, shared and constant memory, and wmma.load and wmma.store
+  // of global memory, by pc.
+  std::vector<Access> accesses;
   // Every access of the kernel to shared memory is `apart`, so a search for races there is
   // unnecessary.
   bool shared_apart = false;
@@ -63,9 +69,9 @@ struct Certificate {
   const Access* find(std::uint32_t pc) const;
 };
 
-// Whether an operation may access memory other than by a load, store or atomic that the proof
-// examines: by a generic address, asynchronously, as a matrix, or as an image. Parameters do not
-// count.
+// Whether an operation may access memory other than by an access that the proof examines: by a
+// generic address, asynchronously, as a matrix that is not a fragment in global memory, or as an
+// image. Parameters do not count.
 bool touches_memory_otherwise(const program::Op& op);
 
 // Proves nothing about a kernel that Graph::make() refuses.

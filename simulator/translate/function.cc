@@ -24,6 +24,22 @@ using Code = Xbyak::CodeGenerator;
 // Flushing of subnormal operands and results.
 constexpr std::uint32_t kFlushing = 0x8040;
 
+// Fills the frame for some lanes: which these are, and where another split waits.
+void set_lanes(Code& g, ConstantPool& pool, const Xbyak::Reg32& mask, const Xbyak::Reg32& limit) {
+  g.mov(dword[rsp + kMask], mask);
+  g.mov(dword[rsp + kLimit], limit);
+  g.vmovd(xmm0, mask);
+  g.vpbroadcastd(ymm0, xmm0);
+  g.vpxor(ymm2, ymm2, ymm2);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    ConstantPool::Words bits;
+    for (std::uint32_t lane = 0; lane < 8; ++lane) bits[lane] = 1u << (8 * i + lane);
+    g.vpand(ymm1, ymm0, pool(bits));
+    g.vpcmpeqd(ymm1, ymm1, ymm2);
+    g.vmovdqu(ptr[rsp + (kLeftOut + 32 * static_cast<int>(i))], ymm1);
+  }
+}
+
 class FunctionTranslator {
  public:
   FunctionTranslator(const program::Program& program, const program::Function& function,
@@ -52,6 +68,8 @@ class FunctionTranslator {
   void emit_branch(const Op& op, std::uint32_t pc);
   void count();
   void leave(std::uint32_t pc, Why why);
+  void end_frame();
+  void emit_splits();
   void emit_jump(std::uint32_t from, std::uint32_t target);
 
   // Code that is rarely run, emitted after the function.
@@ -64,6 +82,18 @@ class FunctionTranslator {
     cold_.push_back(std::make_unique<Cold>(Cold{{}, pc, counted, why}));
     return cold_.back()->label;
   }
+
+  // Where lanes part or meet, emitted after the function: the engine is called.
+  struct Turn {
+    Xbyak::Label label;
+    std::uint32_t pc = 0, target = 0;
+    bool divides = false;  // eax has the lanes that branch to `target`
+  };
+  Xbyak::Label& turn(const Turn& t) {
+    turns_.push_back(std::make_unique<Turn>(t));
+    return turns_.back()->label;
+  }
+  bool has_splits() const { return layout_.splits.divide != nullptr; }
 
   // A run whose engine has answered no, again without what it was asked for.
   struct Refused {
@@ -83,6 +113,7 @@ class FunctionTranslator {
   std::vector<bool> leaders_;
   std::vector<Xbyak::Label> labels_;
   std::vector<std::unique_ptr<Cold>> cold_;
+  std::vector<std::unique_ptr<Turn>> turns_;
   std::vector<std::unique_ptr<Refused>> refused_;
   std::vector<LeanRun> leans_;
   std::uint32_t pending_ = 0;  // operations that have been emitted and not been counted
@@ -111,12 +142,55 @@ void FunctionTranslator::count() {
 
 // Everything before has been counted.
 void FunctionTranslator::leave(std::uint32_t pc, Why why) {
+  masked_ ? g_.mov(ecx, dword[rsp + kMask]) : g_.mov(ecx, ~0u);
   g_.mov(eax, pc);
   g_.lea(rdx, ptr[R::count * 4 + static_cast<int>(why)]);
+  end_frame();
+}
+
+// The lanes are in ecx, the place in eax, and rdx is Left::ended.
+void FunctionTranslator::end_frame() {
+  g_.shl(rcx, 32);
+  g_.or_(rax, rcx);
   g_.vzeroupper();
   g_.add(rsp, kFrame);
   for (const auto& reg : {r15, r14, r13, r12, rbp, rbx}) g_.pop(reg);
   g_.ret();
+}
+
+// Calls the engine where lanes part or meet, and goes on where it says.
+void FunctionTranslator::emit_splits() {
+  if (turns_.empty()) return;
+  Xbyak::Label next, leaves;
+  for (const auto& t : turns_) {
+    g_.L(t->label);
+    g_.vzeroupper();
+    g_.mov(rdi, R::warp);
+    g_.mov(esi, t->pc);
+    if (t->divides) {
+      g_.mov(ecx, eax);
+      g_.mov(edx, t->target);
+      g_.mov(r8, R::count);
+    } else {
+      g_.mov(rdx, R::count);
+    }
+    g_.mov(rax, t->divides ? reinterpret_cast<std::uint64_t>(layout_.splits.divide)
+                           : reinterpret_cast<std::uint64_t>(layout_.splits.meet));
+    g_.jmp(next, Code::T_NEAR);
+  }
+  g_.L(next);
+  g_.call(rax);
+  g_.xor_(r14d, r14d);
+  g_.mov(ecx, dword[R::warp + static_cast<int>(layout_.active)]);
+  g_.mov(esi, dword[R::warp + static_cast<int>(layout_.limit)]);
+  g_.test(rax, rax);
+  g_.jz(leaves, Code::T_NEAR);
+  set_lanes(g_, pool_, ecx, esi);
+  g_.jmp(rax);
+  g_.L(leaves);
+  g_.mov(eax, dword[R::warp + static_cast<int>(layout_.pc)]);
+  g_.movzx(edx, dl);
+  end_frame();
 }
 
 void FunctionTranslator::call_watch(Watch::Call call, const Run* run) {
@@ -265,8 +339,10 @@ void FunctionTranslator::emit_branch(const Op& op, std::uint32_t pc) {
   masked_ ? g_.and_(eax, dword[rsp + kMask]) : g_.test(eax, eax);
   g_.jz(stays, Code::T_NEAR);
   masked_ ? g_.cmp(eax, dword[rsp + kMask]) : g_.cmp(eax, -1);
-  // The interpreter divides the warp: it executes the branch, and counts it.
-  g_.jne(cold(pc, ~0u, Why::kInterpret), Code::T_NEAR);
+  if (has_splits())
+    g_.jne(turn({{}, pc + 1, target, true}), Code::T_NEAR);
+  else  // The interpreter divides the warp: it executes the branch, and counts it.
+    g_.jne(cold(pc, ~0u, Why::kInterpret), Code::T_NEAR);
   emit_jump(pc, target);
   g_.L(stays);
 }
@@ -282,7 +358,7 @@ FunctionCode FunctionTranslator::translate() {
       if (masked_) {
         // Another split waits here, or before.
         g_.cmp(dword[rsp + kLimit], pc);
-        g_.jbe(cold(pc, 0, Why::kMet), Code::T_NEAR);
+        g_.jbe(has_splits() ? turn({{}, pc}) : cold(pc, 0, Why::kMet), Code::T_NEAR);
         out_.stops.push_back(pc);
       }
       if (op.kind != OpKind::kControl || is_exchange(op))
@@ -320,6 +396,7 @@ FunctionCode FunctionTranslator::translate() {
     if (c->counted != 0) g_.add(R::count, static_cast<int>(c->counted));
     leave(c->pc, c->why);
   }
+  emit_splits();
   pool_.emit(g_);
   g_.ready(Xbyak::CodeArray::PROTECT_RW);
   out_.code.assign(g_.getCode(), g_.getCode() + g_.getSize());
@@ -344,18 +421,7 @@ std::vector<std::uint8_t> enter_code(Lanes lanes) {
   g.mov(R::constants, rdx);
   g.xor_(r14d, r14d);
   if (lanes == Lanes::kSome) {
-    g.mov(dword[rsp + kMask], r8d);
-    g.mov(dword[rsp + kLimit], r9d);
-    g.vmovd(xmm0, r8d);
-    g.vpbroadcastd(ymm0, xmm0);
-    g.vpxor(ymm2, ymm2, ymm2);
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      ConstantPool::Words bits;
-      for (std::uint32_t lane = 0; lane < 8; ++lane) bits[lane] = 1u << (8 * i + lane);
-      g.vpand(ymm1, ymm0, pool(bits));
-      g.vpcmpeqd(ymm1, ymm1, ymm2);
-      g.vmovdqu(ptr[rsp + (kLeftOut + 32 * static_cast<int>(i))], ymm1);
-    }
+    set_lanes(g, pool, r8d, r9d);
   }
   g.jmp(rcx);
   pool.emit(g);

@@ -12,12 +12,40 @@
 
 namespace lockstep::translate {
 
+// Why translated code was left.
+enum class Why : std::uint8_t {
+  kInterpret,  // the next operation is the interpreter's
+  kEvent,      // a handler asks for the scheduler's attention: the warp's event, and its pc
+  kSliceOver,  // the time slice is used up, at a backward branch
+  kMet,        // another split waits at the next operation
+};
+
+// Where a warp goes on, at the warp's pc with the warp's active lanes: in the code at this address,
+// or, at nullptr, outside of translated code.
+struct Next {
+  const void* code = nullptr;
+  Why why = Why::kInterpret;  // at nullptr
+};
+
+// What the engine does where lanes part or meet. It counts the operations `executed` so far.
+struct Splits {
+  // The active lanes `taken` branch to `target`, the others go on at `pc`; the branch has been
+  // executed. nullptr: the code is left before the branch.
+  Next (*divide)(engine::Warp& warp, std::uint32_t pc, std::uint32_t target,
+                 program::LaneMask taken, std::uint64_t executed) = nullptr;
+  // Another split waits at `pc` or before.
+  Next (*meet)(engine::Warp& warp, std::uint32_t pc, std::uint64_t executed) = nullptr;
+};
+
 // Where translated code finds what it needs of a warp: offsets of engine::Warp's fields.
 struct WarpLayout {
   std::size_t pc = 0;          // 32 bits
   std::size_t event = 0;       // 8 bits; 0: none
   std::size_t time_slice = 0;  // 32 bits, signed
+  std::size_t active = 0;      // 32 bits
+  std::size_t limit = 0;       // 32 bits
   UniformLayout uniform;
+  Splits splits;
 };
 
 // Consecutive operations that are translated as one run: [begin, end).

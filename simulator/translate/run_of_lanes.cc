@@ -16,6 +16,9 @@ using program::is_constant;
 using program::kNoSlot;
 using R = Registers;
 
+// Operations of a run that are worth a look whether one of eight lanes is active.
+constexpr std::size_t kWorthALook = 3;
+
 // Where each accumulates the predicate that it has: the bytes of the loop's turns, the last on top.
 const Xbyak::Reg32& accumulator(std::size_t i) {
   static const Xbyak::Reg32 all[] = {r8d, r9d, r10d, r11d, r15d, ebp};
@@ -24,16 +27,23 @@ const Xbyak::Reg32& accumulator(std::size_t i) {
 
 }  // namespace
 
+bool RunOfLanes::skips() const { return masked_ && ops_.size() >= kWorthALook; }
+
 void RunOfLanes::begin() {
   g.xor_(ecx, ecx);
   g.xor_(edx, edx);
   g.L(loop_);
+  if (!skips()) return;
+  for (std::size_t i = 0; i < predicates_.size(); ++i) g.shr(accumulator(i), 8);
+  g.cmp(byte[rsp + R::eighth + kMask], 0);
+  g.je(next_, Xbyak::CodeGenerator::T_NEAR);
 }
 
 void RunOfLanes::end() {
   for (const Value& v : values_) {
     if (v.dirty) store(v);
   }
+  g.L(next_);
   g.add(ecx, 8);
   g.inc(edx);
   g.cmp(edx, 4);
@@ -283,7 +293,7 @@ void RunOfLanes::set_mask(const Op& op, Xbyak::Ymm value) {
   g.vmovmskps(eax, value);
   if (std::find(written_.begin(), written_.end(), op.dst) == written_.end()) {
     written_.push_back(op.dst);
-    g.shr(whole, 8);
+    if (!skips()) g.shr(whole, 8);
   } else {
     g.and_(whole, 0x00ffffff);
   }

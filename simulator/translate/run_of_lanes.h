@@ -116,6 +116,7 @@ class RunOfLanes {
 
   bool admits(const Op& op, std::vector<Place> places, Mode mode);
   bool writes(Slot slot, Slot bytes) const;
+  bool skips() const;  // turns of the loop without an active lane
   NextUse next_use(Slot slot) const;
   Value* find(Slot slot, Kind kind);
   Value& take(Slot slot, Kind kind, int reg0, int reg1, bool dirty);
@@ -143,7 +144,7 @@ class RunOfLanes {
   std::vector<Slot> predicates_;  // that the run writes; index: accumulator
   std::vector<Slot> written_;     // of these, those that the code so far writes
   Mode mode_ = Mode::kAny;
-  Xbyak::Label loop_;
+  Xbyak::Label loop_, next_;
 };
 
 }  // namespace lockstep::translate

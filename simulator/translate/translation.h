@@ -14,17 +14,12 @@
 
 namespace lockstep::translate {
 
-// Why translated code was left.
-enum class Why : std::uint8_t {
-  kInterpret,  // the next operation is the interpreter's
-  kEvent,      // a handler asks for the scheduler's attention: the warp's event, and its pc
-  kSliceOver,  // the time slice is used up, at a backward branch
-  kMet,        // another split waits at the next operation
-};
-
 struct Left {
-  std::uint64_t pc;     // of the next operation
+  std::uint64_t place;  // of the next operation, and the lanes that come there
   std::uint64_t ended;  // 4 * operations executed + Why
+  std::uint32_t pc() const { return static_cast<std::uint32_t>(place); }
+  program::LaneMask mask() const { return static_cast<program::LaneMask>(place >> 32); }
+  // By these lanes; what others have executed the engine has counted (Splits).
   std::uint64_t executed() const { return ended >> 2; }
   Why why() const { return static_cast<Why>(ended & 3); }
 };

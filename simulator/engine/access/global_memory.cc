@@ -45,7 +45,9 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   c.size = strict ? a->end - a->begin : a->size;
   c.delta = a->alias_delta;
   c.writable = a->kind != memory::Kind::kConstant;
-  c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
+  const bool looks = a->has_shadow && w.block->launch->check_initialisation;
+  c.all_written = looks && k.memory->is_all_written(*a);
+  c.shadowed = looks && !c.all_written;
   // Constants change only between kernels; operations in other streams may change them at any time.
   c.raced = a->has_shadow && w.block->launch->check_races &&
             (c.writable || w.block->launch->config->place.several_streams) &&
@@ -79,6 +81,17 @@ __attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask
   return false;
 }
 
+// Whether the access looks at the written-shadow, or marks it.
+bool marks(const CachedRange& c, const Request& r) {
+  return c.shadowed || (c.all_written && r.writes && r.invalid != 0);
+}
+
+// After a store of unwritten values.
+void note_became_unwritten(const memory::DeviceMemory& memory, const Request& r, LaneMask lanes) {
+  if (!r.writes) return;
+  each(r.invalid & lanes, [&](int i) { memory.became_unwritten(r.address[i], r.size); });
+}
+
 }  // namespace
 
 bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
@@ -91,7 +104,7 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     if (r.writes && !c.writable) return report_global(w, r, lanes, true);
     for (int i = 0; i < kWarpSize; ++i)
       r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
-    if (c.shadowed) {
+    if (marks(c, r)) {
       std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
       const std::uint64_t begin = k.memory->window_begin();
       memory::PartlyWritten& partly = k.memory->partly_written();
@@ -106,6 +119,7 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
         each(lanes, [&](int i) {
           note_written(r, i, shadow, r.address[i] - begin, partly, r.address[i]);
         });
+      note_became_unwritten(*k.memory, r, lanes);
     }
   } else {
     // Lanes in different allocations.
@@ -118,13 +132,14 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
       writable &= c.writable;
       raced |= c.raced;
       r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
-      if (!c.shadowed) return;
+      if (!marks(c, r)) return;
       std::uint8_t* shadow = k.memory->written_shadow(r.address[i] & ~7ull);
       if (r.reads)
         note_missing(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
       if (r.writes)
         note_written(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
     });
+    note_became_unwritten(*k.memory, r, lanes);
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);
     if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);

@@ -25,17 +25,25 @@ struct GlobalWords {
   std::uint32_t low, high;  // the least and the greatest of `at`
 };
 
+// All bits of the lanes i to i + 7 that are among `lanes`, and none of the others; for elements of 8
+// bytes of the lanes i to i + 3.
+inline __attribute__((always_inline)) __m256i eight_of(LaneMask lanes, int i) {
+  const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(lanes >> i)), bits),
+                            bits);
+}
+inline __attribute__((always_inline)) __m256i four_of(LaneMask lanes, int i) {
+  const __m256i bits = _mm256_setr_epi64x(1, 2, 4, 8);
+  return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(lanes >> i), bits), bits);
+}
+
 // Finds the elements at `a`, each `more` bytes long with all that is accessed beside it, which must
 // be aligned to `size` bytes. False: one lies outside of the range, or is not aligned. `begin`: the
 // address of the range without the access's offset.
 inline bool find_words(const std::uint64_t* a, std::uint64_t begin, std::uint64_t bytes,
                        LaneMask lanes, std::uint32_t size, std::uint32_t more, GlobalWords& out) {
-  std::uint64_t given[kWarpSize];
-  if (lanes != kAllLanes) {
-    const std::uint64_t somewhere = a[std::countr_zero(lanes)];
-    for (int i = 0; i < kWarpSize; ++i) given[i] = lanes >> i & 1 ? a[i] : somewhere;
-    a = given;
-  }
+  const __m256i somewhere =
+      _mm256_set1_epi32(static_cast<int>(a[std::countr_zero(lanes)] - begin));
   const __m256i from = _mm256_set1_epi64x(static_cast<long long>(begin));
   __m256i far = _mm256_setzero_si256(), bits = far, low = _mm256_set1_epi32(-1), high = far;
   for (int i = 0; i < kWarpSize; i += 8) {
@@ -45,8 +53,14 @@ inline bool find_words(const std::uint64_t* a, std::uint64_t begin, std::uint64_
     };
     const __m256 one = four(i), other = four(i + 4);
     // Low and high halves, of the lanes 0 1 4 5 2 3 6 7.
-    const __m256i mixed = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0x88));
-    far = _mm256_or_si256(far, _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0xdd)));
+    __m256i mixed = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0x88)),
+            above = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0xdd));
+    if (lanes != kAllLanes) {
+      const __m256i here = _mm256_permute4x64_epi64(eight_of(lanes, i), 0xd8);
+      mixed = _mm256_blendv_epi8(somewhere, mixed, here);
+      above = _mm256_and_si256(above, here);
+    }
+    far = _mm256_or_si256(far, above);
     bits = _mm256_or_si256(bits, mixed);
     low = _mm256_min_epu32(low, mixed);
     high = _mm256_max_epu32(high, mixed);
@@ -75,27 +89,28 @@ inline bool find_words(const std::uint64_t* a, std::uint64_t begin, std::uint64_
 inline constexpr std::uint32_t kShortStretch = 512;
 
 // Four bytes of each of eight lanes, and eight of each of four. `at`: less than 2^31.
-inline __attribute__((always_inline)) __m256i gather_four(const void* from, __m256i at) {
-  __m256i all = _mm256_set1_epi32(-1), v;
+// Lanes whose bits in `which` are not set keep what `v` has.
+inline __attribute__((always_inline)) __m256i gather_four(const void* from, __m256i at,
+                                                          __m256i which, __m256i v) {
   asm volatile("vpgatherdd %1, (%2, %3), %0"
-               : "=&x"(v), "+&x"(all)
+               : "+&x"(v), "+&x"(which)
                : "r"(from), "x"(at)
                : "memory");
   return v;
 }
-inline __attribute__((always_inline)) __m256i gather_eight(const void* from, __m128i at) {
-  __m256i all = _mm256_set1_epi32(-1), v;
+inline __attribute__((always_inline)) __m256i gather_eight(const void* from, __m128i at,
+                                                           __m256i which, __m256i v) {
   asm volatile("vpgatherdq %1, (%2, %3), %0"
-               : "=&x"(v), "+&x"(all)
+               : "+&x"(v), "+&x"(which)
                : "r"(from), "x"(at)
                : "memory");
   return v;
 }
 
-// Whether the elements' bytes, `size` of each lane, are written. `shadow` and `skip`: the byte and
+// Whether the bytes of the elements of `lanes`, `size` of each, are written. `shadow` and `skip`: the byte and
 // the bit of the range's begin. Between aligned elements nothing is asked where they are far apart.
 inline bool words_are_written(const std::uint8_t* shadow, std::uint32_t skip,
-                              const GlobalWords& words, std::uint32_t size) {
+                              const GlobalWords& words, std::uint32_t size, LaneMask lanes) {
   const std::uint64_t span = std::uint64_t{words.high} - words.low + size;
   if (span <= kShortStretch &&
       all_written(shadow, std::uint64_t{words.low} + skip, static_cast<std::uint32_t>(span)))
@@ -113,12 +128,14 @@ inline bool words_are_written(const std::uint8_t* shadow, std::uint32_t skip,
   const auto misplaced = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(shadow) & 3);
   shadow -= misplaced;
   const __m256i first = _mm256_set1_epi32(static_cast<int>(skip + 8 * misplaced));
-  __m256i all = _mm256_set1_epi32(-1);
+  const __m256i every = _mm256_set1_epi32(-1);
+  __m256i all = every;
   for (int i = 0; i < kWarpSize; i += 8) {
+    if ((lanes >> i & 0xff) == 0) continue;
     const __m256i bit = _mm256_add_epi32(
                       _mm256_load_si256(reinterpret_cast<const __m256i*>(words.at + i)), first),
                   byte = _mm256_slli_epi32(_mm256_srli_epi32(bit, 5), 2);
-    all = _mm256_and_si256(all, _mm256_srlv_epi32(gather_four(shadow, byte),
+    all = _mm256_and_si256(all, _mm256_srlv_epi32(gather_four(shadow, byte, every, every),
                                                   _mm256_and_si256(bit, _mm256_set1_epi32(31))));
   }
   return _mm256_testc_si256(all, _mm256_set1_epi32(static_cast<int>(whole)));
@@ -143,9 +160,12 @@ inline void load_words(std::byte* to, const std::byte* from, const GlobalWords& 
     each(lanes, [&](int i) { load_element<kBytes>(to + i * kBytes, from + words.at[i]); });
     return;
   }
+  const __m256i every = _mm256_set1_epi32(-1);
   for (int i = 0; i < kWarpSize; i += 8) {
+    const LaneMask here = lanes >> i & 0xff;
+    if (here == 0) continue;
     const __m256i at = _mm256_load_si256(reinterpret_cast<const __m256i*>(words.at + i));
-    const bool row = side_by_side<kBytes>(at);
+    const bool row = here == 0xff && side_by_side<kBytes>(at);
     constexpr int kVectors = kBytes / 4;
     const __m128i halves[2] = {_mm256_castsi256_si128(at), _mm256_extracti128_si256(at, 1)};
     for (int part = 0; part < kVectors; ++part) {
@@ -156,22 +176,13 @@ inline void load_words(std::byte* to, const std::byte* from, const GlobalWords& 
                      : "=x"(v)
                      : "m"(bytes_at<32>(from + words.at[i] + 32 * part)));
       } else if constexpr (kBytes == 4) {
-        v = gather_four(from, at);
+        v = here == 0xff
+                ? gather_four(from, at, every, every)
+                : gather_four(from, at, eight_of(lanes, i), _mm256_loadu_si256(d));
       } else {
-        v = gather_eight(from, halves[part]);
-      }
-      if (lanes != kAllLanes) {
-        const __m256i here = _mm256_set1_epi32(static_cast<int>(lanes >> i));
-        if constexpr (kBytes == 4) {
-          const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-          v = _mm256_blendv_epi8(_mm256_loadu_si256(d), v,
-                                 _mm256_cmpeq_epi32(_mm256_and_si256(here, bits), bits));
-        } else {
-          const __m256i bits =
-              part == 0 ? _mm256_setr_epi64x(1, 2, 4, 8) : _mm256_setr_epi64x(16, 32, 64, 128);
-          v = _mm256_blendv_epi8(_mm256_loadu_si256(d), v,
-                                 _mm256_cmpeq_epi64(_mm256_and_si256(here, bits), bits));
-        }
+        v = here == 0xff ? gather_eight(from, halves[part], every, every)
+                         : gather_eight(from, halves[part], four_of(lanes, i + 4 * part),
+                                        _mm256_loadu_si256(d));
       }
       _mm256_storeu_si256(d, v);
     }
@@ -184,7 +195,7 @@ inline void load_words(std::byte* to, const std::byte* from, const GlobalWords& 
 template <int kBytes>
 inline void store_words(std::byte* to, const std::byte* from, const GlobalWords& words,
                         LaneMask lanes, std::uint8_t* shadow, std::uint32_t skip) {
-  const bool marks = shadow != nullptr && !words_are_written(shadow, skip, words, kBytes);
+  const bool marks = shadow != nullptr && !words_are_written(shadow, skip, words, kBytes, lanes);
   for (int i = 0; i < kWarpSize; i += 8) {
     const __m256i at = _mm256_load_si256(reinterpret_cast<const __m256i*>(words.at + i));
     if (!kAtomicsOnly && (lanes >> i & 0xff) == 0xff && side_by_side<kBytes>(at)) {

@@ -39,6 +39,33 @@ const proof::Certificate* compared(const Warp& w) {
   return launch.config->proof == LaunchConfig::Proof::kCompare ? launch.certificate.get() : nullptr;
 }
 
+[[noreturn]] void stop_outside(const Warp& w, const proof::Access& a, int lane, std::uint64_t at) {
+  stop(w, a.pc, lane,
+       "proved: addresses from " + hexadecimal(a.bytes.begin) + " to before " +
+           hexadecimal(a.bytes.end) + "; this is " + hexadecimal(at));
+}
+
+// wmma.load and wmma.store, by the first and the last byte of the matrix. Lanes with different
+// addresses or strides get a finding, and access nothing.
+void compare_fragment(const Warp& w, const Op& op, const proof::Access& a, LaneMask lanes) {
+  const program::Matrix& m = w.block->program->matrices[static_cast<std::size_t>(op.immediate)];
+  std::uint64_t base[kWarpSize];
+  matrix_addresses(w, op, base);
+  const int first = std::countr_zero(lanes);
+  const auto* strides = op.src[1] == kNoSlot ? nullptr : source<std::uint32_t>(w, op.src[1]);
+  bool differ = false;
+  each(lanes, [&](int i) {
+    differ |= base[i] != base[first] || (strides != nullptr && strides[i] != strides[first]);
+  });
+  if (differ || !a.in_bounds) return;
+  const std::uint64_t stride = strides == nullptr ? m.natural_stride : strides[first];
+  const auto lines = static_cast<std::uint64_t>(m.by_columns ? m.d.columns : m.d.rows),
+             length = static_cast<std::uint64_t>(m.by_columns ? m.d.rows : m.d.columns),
+             span = ((lines - 1) * stride + length) * static_cast<std::uint64_t>(m.d.bits) / 8;
+  if (base[first] < a.bytes.begin || base[first] + span > a.bytes.end)
+    stop_outside(w, a, first, base[first]);
+}
+
 }  // namespace
 
 void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
@@ -47,21 +74,23 @@ void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
   const proof::Access* const a = launch.certificate->find(pc);
   if (a == nullptr) return;
   const Op& op = w.block->program->ops[pc];
+  each(lanes, [&](int i) {
+    if (a->known && !a->threads[w.index * kWarpSize + static_cast<std::uint32_t>(i)])
+      stop(w, pc, i, "proved: this thread does not execute the operation");
+  });
+  if (op.action == Action::kLoadFragment || op.action == Action::kStoreFragment)
+    return compare_fragment(w, op, *a, lanes);
   Request r;
   load_addresses(w, op, r.address);
   each(lanes, [&](int i) {
     const std::uint64_t at =
         a->space == isa::Space::kShared ? r.address[i] & 0xffffffffu : r.address[i];
-    if (a->known && !a->threads[w.index * kWarpSize + static_cast<std::uint32_t>(i)])
-      stop(w, pc, i, "proved: this thread does not execute the operation");
     if (a->aligned && a->in_bounds && at % a->size != 0)
       stop(w, pc, i,
            "proved: addresses are multiples of " + std::to_string(a->size) + "; this is " +
                hexadecimal(at));
     if (a->in_bounds && (at < a->bytes.begin || at + a->size > a->bytes.end))
-      stop(w, pc, i,
-           "proved: addresses from " + hexadecimal(a->bytes.begin) + " to before " +
-               hexadecimal(a->bytes.end) + "; this is " + hexadecimal(at));
+      stop_outside(w, *a, i, at);
   });
 }
 

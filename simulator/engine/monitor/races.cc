@@ -378,6 +378,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, CellsOf cells_of, Where wh
   GlobalRaces::Access access(races, side, k.race_memo);
   if (r.size >= 4 && r.size <= 16 && !few(lanes) && r.issuer < 0)
     lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  k.search_work += kRowSearch + static_cast<std::uint64_t>(std::popcount(lanes));
   if (!few(lanes) && kSpace == Space::kGlobal && r.store == nullptr && r.issuer < 0)
     lanes &= ~check::record_scattered(races, *k.memory,
                                       {r.address, 0, r.size, lanes, b.first_record}, access);
@@ -491,24 +492,22 @@ bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
   });
 }
 
-namespace {
-
-// Whether the first of the lanes accesses memory that the host sees.
-bool host_sees(const Warp& w, const Request& r, LaneMask lanes) {
+bool host_sees(const Warp& w, std::uint64_t address) {
   const memory::DeviceMemory& memory = *w.block->worker->memory;
-  const std::uint64_t address = r.address[std::countr_zero(lanes)];
   if (!memory.in_window(address)) return true;
   if (!memory.has_host_memory()) return false;
   const memory::Allocation* const a = memory.find(address);
   return a != nullptr && (a->kind == memory::Kind::kManaged || a->kind == memory::Kind::kPinned);
 }
 
+namespace {
+
 // A strong write to memory that the host sees, or any write after a fence: the host may thereby
 // learn what the kernel did.
 void note_host_informed(Warp& w, const Request& r, LaneMask lanes) {
   std::atomic<bool>& informed = w.block->launch->informed_host;
   if (r.writes && (is_strong(r) || w.block->races.has_fenced_in(w.index)) &&
-      !informed.load(std::memory_order_relaxed) && host_sees(w, r, lanes))
+      !informed.load(std::memory_order_relaxed) && host_sees(w, r.address[std::countr_zero(lanes)]))
     informed.store(true, std::memory_order_relaxed);
 }
 
@@ -516,7 +515,7 @@ void note_host_informed(Warp& w, const Request& r, LaneMask lanes) {
 void note_host_heard(Warp& w, const Request& r, LaneMask lanes) {
   check::Hearing* const hearing = w.block->launch->hearing.get();
   if (hearing != nullptr && r.reads && is_strong(r) && !hearing->has_heard() &&
-      host_sees(w, r, lanes))
+      host_sees(w, r.address[std::countr_zero(lanes)]))
     hearing->hear();
 }
 

@@ -23,6 +23,8 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes);
 // Notes that the host may learn by the access what the launch did, or the launch what the host has
 // waited for. check_global_races() includes this.
 void note_host_memory(Warp& w, const Request& r, LaneMask lanes);
+// Whether the host sees the memory at a global address.
+bool host_sees(const Warp& w, std::uint64_t address);
 // The last write to a byte of the shared memory of a block of the cluster. There must be one.
 check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t offset);
 // An access by thread `thread` of `owner` to a byte of that block's shared memory.

@@ -13,10 +13,11 @@ namespace {
 // Launches of fewer warps are not analysed.
 constexpr std::uint64_t kFewestWarps = 128;
 
-// The number of warp instructions that take at least ten times as long as a proof. A proof saves a
-// fifth to three quarters of a launch. So a useful proof soon pays, and a useless one costs little.
+// The number of warp instructions that take at least three times as long as a proof, mostly ten. A
+// proof saves a fifth to three quarters of a launch. So a useful proof soon pays, and a useless one
+// costs little.
 std::uint64_t price_of_proof(const Launch& l) {
-  return (l.kernel->end - l.kernel->entry) * (4000 + 20 * std::uint64_t{l.threads});
+  return (l.kernel->end - l.kernel->entry) * (1000 + 5 * std::uint64_t{l.threads});
 }
 
 proof::Certificate prove(const Launch& l) {
@@ -74,7 +75,8 @@ std::shared_ptr<const proof::Certificate> with_initialised(const Launch& l,
 // parameters or registers.
 bool touches_memory(const Op& op) {
   return proof::touches_memory_otherwise(op) || op.action == Action::kLoad ||
-         op.action == Action::kStore || op.action == Action::kAtomic;
+         op.action == Action::kStore || op.action == Action::kAtomic ||
+         op.action == Action::kLoadFragment || op.action == Action::kStoreFragment;
 }
 
 CertifiedAccess described(const Launch& l, std::uint32_t pc, const proof::Access* proved) {
@@ -92,6 +94,11 @@ CertifiedAccess described(const Launch& l, std::uint32_t pc, const proof::Access
     a.bytes = std::uint32_t{op.width} * op.elements;
     a.reads = op.action != Action::kStore;
     a.writes = op.action != Action::kLoad;
+  } else if (op.action == Action::kLoadFragment || op.action == Action::kStoreFragment) {
+    a.space = isa::space_name(static_cast<isa::Space>(op.space));
+    a.bytes = proved == nullptr ? 0 : proved->size;
+    a.reads = op.action == Action::kLoadFragment;
+    a.writes = !a.reads;
   } else {
     a.reads = a.writes = true;  // it may do both
   }

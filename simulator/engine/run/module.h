@@ -27,10 +27,11 @@ class LoadedKernel final : public Kernel {
   Translations& translations() const { return translations_; }
   const Function& function() const { return program_.functions[function_]; }
   // Call when a launch of the kernel starts, and when it has ended after `instructions` warp
-  // instructions.
+  // instructions. `searched`: Worker::search_work.
   void begin_launch() const { ++under_way_; }
-  void end_launch(std::uint64_t instructions) const {
+  void end_launch(std::uint64_t instructions, std::uint64_t searched) const {
     executed_ += instructions;
+    searched_ += searched;
     --under_way_;
   }
   bool is_under_way() const { return under_way_ != 0; }
@@ -47,8 +48,8 @@ class LoadedKernel final : public Kernel {
     return certificates_[key] = made;
   }
   // As certificate(), for a launch of about `work` warp instructions, if a proof is worth its cost.
-  // Returns nullptr if no certificate is cached and the kernel has not executed `price`
-  // instructions for each proof, the new one included. Nor does it prove anything unless `may_save`
+  // Returns nullptr if no certificate is cached and the kernel's instructions and searches have not
+  // reached `price` for each proof, the new one included. Nor does it prove anything unless `may_save`
   // returns true. A proof without benefit (`saves` returns false) counts as several.
   template <class MaySave, class Prove, class Saves>
   std::shared_ptr<const proof::Certificate> certificate_worth(const std::string& key,
@@ -59,7 +60,7 @@ class LoadedKernel final : public Kernel {
       const std::lock_guard lock(mutex_);
       if (const auto known = certificates_.find(key); known != certificates_.end())
         return known->second;
-      if (executed_ + work < price * (1 + proofs_)) return nullptr;
+      if (executed_ + searched_ + work < price * (1 + proofs_)) return nullptr;
     }
     if (!may_save()) return nullptr;
     auto made = certificate(key, prove);
@@ -74,6 +75,7 @@ class LoadedKernel final : public Kernel {
     certificates_.clear();
     proofs_ = 0;
     executed_ = 0;
+    searched_ = 0;
   }
 
   const std::string& name() const override { return function().name; }
@@ -107,7 +109,7 @@ class LoadedKernel final : public Kernel {
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::shared_ptr<const proof::Certificate>> certificates_;
   mutable std::uint64_t proofs_ = 0;
-  mutable std::atomic<std::uint64_t> executed_{0};
+  mutable std::atomic<std::uint64_t> executed_{0}, searched_{0};
 };
 
 class LoadedModule final : public Module {

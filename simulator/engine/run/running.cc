@@ -174,9 +174,12 @@ Running::Parts::Parts(const Kernel& of, LaunchConfig given, memory::DeviceMemory
 Running::Parts::~Parts() {
   if (is_empty()) return;
   samples.reset();
-  std::uint64_t instructions = 0;
-  for (const Worker& w : workers) instructions += w.counters.warp_instructions;
-  kernel.end_launch(instructions);
+  std::uint64_t instructions = 0, searched = 0;
+  for (const Worker& w : workers) {
+    instructions += w.counters.warp_instructions;
+    searched += w.search_work;
+  }
+  kernel.end_launch(instructions, searched);
   if (launch.races != nullptr) launch.races->end(search);
   if (launch.grid_workspace != nullptr) launch.memory->release(launch.grid_workspace->base);
   if (launch.parameter_memory != nullptr) launch.memory->release(launch.parameter_memory->base);

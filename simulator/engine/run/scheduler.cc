@@ -19,6 +19,7 @@
 #include "simulator/engine/ops/tensor/tensor.h"
 #include "simulator/engine/run/deadlock.h"
 #include "simulator/engine/run/livelock.h"
+#include "simulator/engine/run/splits.h"
 #include "simulator/engine/run/translated.h"
 #include "simulator/engine/state/block.h"
 #include "simulator/engine/state/cluster.h"
@@ -42,107 +43,6 @@ constexpr int kTurn = 256;
 // The number of rounds over the warps before another block of this host thread gets a turn, if
 // blocks wait for each other.
 constexpr int kBlockRounds = 512;
-
-constexpr std::uint32_t kNoLimit = ~0u;
-
-// Puts the running split back into the list.
-void requeue(Warp& w, bool yielded = false) {
-  if (w.active == 0) return;
-  w.control->splits.push_back(
-      {w.pc, w.active, w.control->frame, WarpSplit::State::kRunnable, yielded});
-  w.active = 0;
-}
-
-// Makes `split`, which no longer waits, the running one.
-inline void resume(Warp& w, const WarpSplit& split) {
-  w.pc = split.pc;
-  w.active = split.mask;
-  w.control->frame = split.frame;
-  w.file[0] = w.control->frames[split.frame].file;
-  w.limit = kNoLimit;
-}
-
-// Takes the next split to run; false when none is runnable.
-bool select(Warp& w) {
-  WarpControl& c = *w.control;
-  auto& list = c.splits;
-  if (list.size() == 1 && list[0].state == WarpSplit::State::kRunnable) {
-    const WarpSplit only = list[0];
-    list.pop_back();
-    resume(w, only);
-    c.short_slice = false;
-    return true;
-  }
-  int best = -1, runnable = 0, yielded = 0;
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-    const WarpSplit& f = list[i];
-    if (f.state != WarpSplit::State::kRunnable) continue;
-    ++runnable;
-    yielded += f.yielded;
-    // Those that have not yielded come first, then the deepest, then the lowest.
-    const std::uint64_t rank = std::uint64_t{f.yielded} << 63 |
-                               std::uint64_t{0x7fffffff - c.frames[f.frame].depth} << 32 | f.pc;
-    if (best >= 0 && rank >= least) continue;
-    best = i;
-    least = rank;
-  }
-  if (runnable == 0) return false;
-  bool turn = yielded != 0 && yielded != runnable;  // some split goes ahead of others
-  if (yielded == runnable && runnable > 1) {
-    for (WarpSplit& f : list) f.yielded = f.yielded && f.state != WarpSplit::State::kRunnable;
-  }
-  const std::uint64_t seed = w.block->launch->config->schedule_seed;
-  if (seed != 0 && runnable > 1) {
-    // With a seed, a split that is not the lowest sometimes goes first, for a short turn.
-    const std::uint64_t r =
-        mixed_bits(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^
-                   (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
-    if (r % 4 == 0) {
-      int pick = static_cast<int>((r >> 8) % runnable);
-      for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-        if (list[i].state == WarpSplit::State::kRunnable && pick-- == 0) best = i;
-      }
-      turn = true;
-    }
-  }
-  const WarpSplit chosen = list[best];
-  resume(w, chosen);
-  list[best] = list.back();
-  list.pop_back();
-  LaneMask active = chosen.mask;
-  std::uint32_t limit = kNoLimit;
-  for (std::size_t i = 0; i < list.size();) {
-    WarpSplit& f = list[i];
-    if (f.state == WarpSplit::State::kRunnable && f.frame == chosen.frame) {
-      if (f.pc == chosen.pc) {
-        active |= f.mask;
-        f = list.back();
-        list.pop_back();
-        continue;
-      }
-      if (f.pc > chosen.pc) limit = std::min(limit, f.pc);
-    }
-    ++i;
-  }
-  w.active = active;
-  w.limit = limit;
-  c.short_slice = turn;
-  // Only an expired time slice is renewed. Otherwise lanes that part and merge in every iteration
-  // of a spin loop would spin forever.
-  if (!list.empty()) w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
-  return true;
-}
-
-// Counts `n` instructions for the lanes that executed them. Passed by value, so that the caller's
-// count stays in a register.
-inline void count_instructions(Warp& w, std::uint64_t n, LaneMask mask) {
-  w.control->instructions += n;
-  Block& b = *w.block;
-  b.instructions += n;
-  b.worker->counters.warp_instructions += n;
-  b.worker->counters.thread_instructions += n * static_cast<unsigned>(std::popcount(mask));
-}
 
 // For LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have reached this operation,
 // and the lanes `ran_by`, whose guard was true, execute it.
@@ -211,9 +111,13 @@ Event execute(Warp& w, const Op* ops, int turn,
       const void* at = code->at(pc, lanes);
       if (limit != kNoLimit && !code->stops_at(limit)) at = nullptr;
       if (at != nullptr) {
+        if (n != 0) count_instructions(w, std::exchange(n, 0), mask);
         const translate::Left left = code->enter(lanes)(w, w.file[0], w.file[1], at, mask, limit);
-        n += left.executed();
-        pc = static_cast<std::uint32_t>(left.pc);
+        // Lanes may have parted and met since.
+        n = left.executed();
+        pc = left.pc();
+        mask = left.mask();
+        limit = w.limit;
         if (left.why() == translate::Why::kEvent) {
           why = w.event;
           break;

@@ -11,6 +11,7 @@
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/run/lean_answers.h"
 #include "simulator/engine/run/module.h"
+#include "simulator/engine/run/splits.h"
 #include "simulator/engine/state/block.h"
 #include "simulator/engine/state/worker.h"
 #include "simulator/program/synchronisation.h"
@@ -18,13 +19,16 @@
 namespace lockstep::engine {
 namespace {
 
-constexpr translate::WarpLayout kWarpLayout = {
+const translate::WarpLayout kWarpLayout = {
     offsetof(Warp, pc),
     offsetof(Warp, event),
     offsetof(Warp, time_slice),
+    offsetof(Warp, active),
+    offsetof(Warp, limit),
     {offsetof(Warp, uniform), offsetof(UniformValues, parameters), offsetof(UniformValues, ctaid),
      offsetof(UniformValues, ntid), offsetof(UniformValues, nctaid),
-     offsetof(UniformValues, shuffles), offsetof(UniformValues, votes)}};
+     offsetof(UniformValues, shuffles), offsetof(UniformValues, votes)},
+    split_calls()};
 
 // A warp's register file as it was before a run of operations.
 struct Before {

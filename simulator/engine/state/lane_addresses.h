@@ -43,6 +43,19 @@ inline bool consecutive(const std::uint32_t* a) {
   return _mm256_testz_si256(differ, differ);
 }
 
+// Whether every lane has the same address.
+inline bool all_same(const std::uint64_t* a) {
+  if (a[kWarpSize - 1] != a[0]) return false;
+  const __m256i first = _mm256_set1_epi64x(static_cast<long long>(a[0]));
+  __m256i differ = _mm256_setzero_si256();
+#pragma GCC unroll 8
+  for (int i = 0; i < kWarpSize; i += 4)
+    differ = _mm256_or_si256(
+        differ,
+        _mm256_xor_si256(first, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
+  return _mm256_testz_si256(differ, differ);
+}
+
 // How far each lane's address is from `base`, in 32 bits, 64-byte aligned. The lanes for which
 // these are too few.
 inline LaneMask distances(const std::uint64_t* a, std::uint64_t base, std::uint32_t* out) {

@@ -21,10 +21,12 @@ struct CachedRange {
   std::uint64_t begin = 1, size = 0;  // kernels may touch [begin, begin + size)
   std::int64_t delta = 0;
   bool writable = false;
-  bool shadowed = false;
+  bool shadowed = false;    // the written-shadow is looked at, and marked
+  bool all_written = false;  // it would be, but every byte is written
   bool raced = false;  // accesses are recorded for the search for races
 };
-inline constexpr int kCacheSlots = 16;
+inline constexpr int kCacheSlots = 32;
+inline constexpr std::uint64_t kRowSearch = 4;  // Worker::search_work
 
 // A kind of finding that a host thread has reported for a place, and the number of its repetitions.
 struct ReportedSite {
@@ -63,6 +65,9 @@ struct alignas(64) Worker {
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
   bool between_blocks = false;  // races are searched for, and there are other blocks
+  // What the search for races in global memory has done, in instructions of a warp that would take
+  // as long: kRowSearch for lanes that it looks at together, one for a lane by itself.
+  std::uint64_t search_work = 0;
   std::vector<ReportedSite>
       reported;  // findings that need not be reported again: monitor/reports.h
 };

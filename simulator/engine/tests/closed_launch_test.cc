@@ -27,6 +27,21 @@ const std::string kGather =
     "ld.global.u32 %r9, [%rd5];\nmul.wide.u32 %rd9, %r9, 4;\nadd.s64 %rd10, %rd1, %rd9;\n"
     "ld.global.u32 %r10, [%rd10];\nst.global.u32 [%rd6], %r10;\n";
 
+// Counts in the words of an array that the thread's word of x selects.
+std::string count_in(const std::string& array) {
+  return "ld.global.u32 %r9, [%rd5];\nmul.wide.u32 %rd9, %r9, 4;\nadd.s64 %rd10, " + array +
+         ", %rd9;\natom.global.add.u32 %r10, [%rd10], 1;\n";
+}
+
+// The first warp copies x to y as a matrix of 16 by 16 halves.
+const std::string kHalves = "{%r9, %r10, %r11, %r12}",
+                  kStoreMatrix = "wmma.store.d.sync.aligned.row.m16n16k16.global.f16 [%rd2], " +
+                                 kHalves + ", 16;\n",
+                  kCopyMatrix =
+                      "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra END;\n"
+                      "wmma.load.c.sync.aligned.row.m16n16k16.global.f16 " +
+                      kHalves + ", [%rd1], 16;\n" + kStoreMatrix + "END:\n";
+
 struct Closed {
   testing::Machine gpu;
   memory::Address x = 0, y = 0;
@@ -126,6 +141,13 @@ TEST(ClosedLaunch, RacesAreFoundWhereTheyArePossible) {
   // The last threads' words of y are read and written by two threads.
   const std::string neighbour =
       "st.global.u32 [%rd6], %r1;\nsetp.lt.u32 %p1, %r1, 127;\n@%p1 ld.global.u32 %r9, [%rd6+4];\n";
+  // Each warp stores its own matrix to y.
+  const std::string matrices =
+      "mov.b32 %r9, %r1;\nmov.b32 %r10, %r1;\nmov.b32 %r11, %r1;\nmov.b32 %r12, %r1;\n" +
+      kStoreMatrix;
+  // A thread of the second warp reads what the first has stored.
+  const std::string read_matrix =
+      kCopyMatrix + "setp.ne.u32 %p2, %r1, 40;\n@!%p2 ld.global.u32 %r13, [%rd6];\n";
   // Gathers from the array that it writes.
   const std::string in_place = kGather + "st.global.u32 [%rd5], %r10;\n";
   // Scatters.
@@ -134,7 +156,10 @@ TEST(ClosedLaunch, RacesAreFoundWhereTheyArePossible) {
       "st.global.u32 [%rd10], %r1;\n";
   const std::string weak_and_atomic =
       "atom.global.add.u32 %r9, [%rd2], 1;\nld.global.u32 %r10, [%rd2];\n";
-  for (const std::string& body : {one_word, neighbour, in_place, scatter, weak_and_atomic}) {
+  const std::string count_where_all_read = count_in("%rd1"),
+                    read_counts = count_in("%rd2") + "ld.global.u32 %r11, [%rd6];\n";
+  for (const std::string& body : {one_word, neighbour, in_place, scatter, weak_and_atomic,
+                                  count_where_all_read, read_counts, matrices, read_matrix}) {
     for (const Proof proof : {Proof::kOff, Proof::kOn, Proof::kCompare}) {
       const Outcome o = Closed(body, proof).run();
       ASSERT_FALSE(o.findings.empty()) << body << static_cast<int>(proof);
@@ -159,6 +184,20 @@ TEST(ClosedLaunch, AFlagInMemoryThatCannotRaceOrdersOtherAccesses) {
 
 TEST(ClosedLaunch, AtomicsThatOrderNothingAreNotRecorded) {
   EXPECT_EQ(Closed("atom.global.add.u32 %r9, [%rd2], 1;\n").recorded(), "");
+}
+
+TEST(ClosedLaunch, AtomicsToAnywhereAreRecordedWhereOthersGo) {
+  Closed count(count_in("%rd2"));
+  EXPECT_EQ(count.recorded(), "x");
+  EXPECT_EQ(count.gpu.fetch<std::uint32_t>(count.y, kThreads)[7], kThreads);
+}
+
+TEST(ClosedLaunch, MatricesThatCannotRaceAreNotRecorded) {
+  Closed copy(kCopyMatrix);
+  EXPECT_EQ(copy.recorded(), "");
+  EXPECT_EQ(copy.gpu.fetch<std::uint32_t>(copy.y, kThreads),
+            std::vector<std::uint32_t>(kThreads, 7));
+  EXPECT_EQ(Closed(kCopyMatrix, Proof::kCompare).recorded(), "xy");
 }
 
 TEST(ClosedLaunch, NobodyIsAskedIfNothingCanBeLeftOut) {

@@ -307,5 +307,59 @@ TEST(GlobalWords, OneUnwrittenByteIsReported) {
   }
 }
 
+// Thread 40 stores `value` to the element of thread 7, after all have read theirs: by then the engine
+// knows that every byte of the allocation is written. Then each reads its element again, `stride`
+// elements from that of its neighbour, and adds to it.
+std::string store_between(const std::string& value, int stride) {
+  return R"(
+.visible .entry k(.param .u64 x, .param .u64 out)
+{
+  .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, )" +
+         std::to_string(4 * stride) + R"(;
+  add.s64 %rd4, %rd1, %rd3;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd5, %rd2, %rd3;
+  mov.u32 %r7, 5;
+  ld.global.u32 %r2, [%rd4];
+  bar.sync 0;
+  setp.eq.u32 %p1, %r1, 40;
+  @%p1 st.global.u32 [%rd1+)" +
+         std::to_string(7 * 4 * stride) + "], " + value + R"(;
+  bar.sync 0;
+  ld.global.u32 %r3, [%rd4];
+  add.u32 %r3, %r3, 1;
+  st.global.u32 [%rd5], %r3;
+  ret;
+}
+)";
+}
+
+TEST(GlobalWords, OneUnwrittenValueInMemoryThatWasWrittenAsAWholeIsReported) {
+  for (const int stride : {1, 3}) {
+    for (const std::uint32_t checks : {kCheckSets[2], kCheckSets[3]}) {
+      for (const bool is_unwritten : {false, true}) {
+        SCOPED_TRACE(std::to_string(stride) + " " + std::to_string(checks));
+        Machine gpu;
+        gpu.config.checks = checks;
+        gpu.load(store_between(is_unwritten ? "%r8" : "%r7", stride));
+        const auto x = gpu.buffer(std::vector<std::uint32_t>(64 * 3, 1));
+        const auto out = gpu.buffer(std::vector<std::uint32_t>(64));
+        for (int launch = 0; launch < 2; ++launch) {
+          const Outcome o = gpu.launch("k", 1, 64, x, out);
+          ASSERT_EQ(o.findings.size(), is_unwritten ? 1u : 0u) << text(o);
+          if (!is_unwritten) continue;
+          EXPECT_EQ(o.findings[0].kind, check::Kind::kUninitialised);
+          EXPECT_EQ(o.findings[0].access.thread.x, 7u);
+          EXPECT_FALSE(gpu.memory.is_written(x + 7u * 4 * static_cast<unsigned>(stride), 4));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace global_words_test
 }  // namespace lockstep::engine

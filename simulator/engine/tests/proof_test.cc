@@ -109,9 +109,9 @@ TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
         },
         [&](const proof::Certificate&) { return saves; });
   };
-  const auto execute = [&](std::uint64_t instructions) {
+  const auto execute = [&](std::uint64_t instructions, std::uint64_t searched = 0) {
     kernel.begin_launch();
-    kernel.end_launch(instructions);
+    kernel.end_launch(instructions, searched);
   };
   EXPECT_EQ(ask("a", 60), nullptr);
   EXPECT_EQ(ask("a", 60), nullptr) << "asking is no work";
@@ -129,10 +129,10 @@ TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
   EXPECT_NE(ask("b"), nullptr);
   EXPECT_EQ(proofs, 2);
   // The proof was useless: seven further proofs have to be paid for before the next.
-  execute(799);
+  execute(400, 399);
   EXPECT_EQ(ask("c"), nullptr);
-  execute(1);
-  EXPECT_NE(ask("c"), nullptr);
+  execute(0, 1);
+  EXPECT_NE(ask("c"), nullptr) << "searches count as instructions do";
   EXPECT_EQ(proofs, 3);
 }
 

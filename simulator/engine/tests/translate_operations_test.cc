@@ -151,7 +151,8 @@ class Alone {
       const auto lanes = active == kAllLanes ? translate::Lanes::kAll : translate::Lanes::kSome;
       const translate::Left left =
           code.enter(lanes)(w, w.file[0], w.file[1], code.at(0, lanes), active, ~0u);
-      ASSERT_EQ(left.pc, 1u) << how;
+      ASSERT_EQ(left.pc(), 1u) << how;
+      ASSERT_EQ(left.mask(), active) << how;
       ASSERT_EQ(left.executed(), 1u) << how;
       w.file[0] = interpreted_.get();
       LaneMask m = active;

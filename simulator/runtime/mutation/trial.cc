@@ -82,12 +82,16 @@ bool MemoryImage::equals(const memory::DeviceMemory& memory) const {
 void MemoryImage::put_back(const memory::DeviceMemory& memory) const {
   // What has not changed is not written: its pages may be nobody's yet, or another process's too.
   const auto put = [](void* to, const std::byte* from, std::size_t bytes) {
-    if (bytes != 0 && std::memcmp(to, from, bytes) != 0) std::memcpy(to, from, bytes);
+    if (bytes == 0 || std::memcmp(to, from, bytes) == 0) return false;
+    std::memcpy(to, from, bytes);
+    return true;
   };
   for (const Piece& p : pieces_) {
     put(memory.host(*p.allocation, p.allocation->base), contents_.data() + p.bytes,
         p.allocation->size);
-    put(memory.written_shadow(p.allocation->base), contents_.data() + p.shadow, p.shadow_bytes);
+    if (put(memory.written_shadow(p.allocation->base), contents_.data() + p.shadow,
+            p.shadow_bytes))
+      memory.became_unwritten(p.allocation->base, p.allocation->size);
   }
 }
 

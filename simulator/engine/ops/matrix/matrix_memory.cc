@@ -10,6 +10,7 @@
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
+#include "simulator/engine/ops/matrix/unchecked_fragments.h"
 #include "simulator/engine/ops/matrix/whole_warp.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/launch_state.h"
@@ -204,12 +205,7 @@ namespace {
 // --- wmma: every lane moves its own elements, register by register. Elements smaller than a byte
 // fill a register with one access.
 
-// The start of the matrix and the distance of its rows (or columns). All lanes must agree on them.
-// Returns false if a finding ends the launch.
-struct Lattice {
-  std::uint64_t base = 0;
-  std::uint64_t stride = 0;  // elements
-};
+// All lanes must agree on the matrix. Returns false if a finding ends the launch.
 bool lattice(Warp& w, const Op& op, LaneMask mask, Lattice& out) {
   const Matrix& m = matrix_of(w, op);
   std::uint64_t base[kWarpSize];
@@ -282,61 +278,6 @@ bool is_word(Warp& w, const Op& op, const Matrix& m, const Lattice& at, int firs
   return true;
 }
 
-// The host's address of the matrix, if it lies in global memory and nothing is left to check or to
-// count: every line is in bounds and written, and no races are searched for. nullptr: the accesses
-// of each lane are looked at.
-const std::byte* unchecked(Warp& w, const Op& op, const Matrix& m, const Lattice& at) {
-  Worker& k = *w.block->worker;
-  if (static_cast<Space>(op.space) != Space::kGlobal || m.d.bits < 8) return nullptr;
-  if (k.counting || k.races != nullptr || w.control->tracking) return nullptr;
-  const CachedRange& c = cached(k, op);
-  const std::uint64_t element = static_cast<std::uint64_t>(m.d.bits) / 8,
-                      pitch = at.stride * element;
-  const int lines = m.by_columns ? m.d.columns : m.d.rows,
-            length = m.by_columns ? m.d.rows : m.d.columns;
-  const auto bytes = static_cast<std::uint32_t>(length) * static_cast<std::uint32_t>(element);
-  if (!holds(c, at.base, pitch * static_cast<std::uint64_t>(lines - 1) + bytes)) return nullptr;
-  for (int i = 0; c.shadowed && i < lines; ++i) {
-    const std::uint64_t line = at.base + pitch * static_cast<std::uint64_t>(i);
-    if (!all_written(k.memory->written_shadow(line & ~7ull), line & 7, bytes)) return nullptr;
-  }
-  return reinterpret_cast<const std::byte*>(at.base + static_cast<std::uint64_t>(c.delta));
-}
-
-// Loads all elements of a matrix, whose lines are so many bytes apart.
-template <class Element>
-void load_elements(Warp& w, const Matrix& m, const std::byte* from, std::uint64_t pitch) {
-  const int per = sizeof(Element) >= 4 ? 1 : static_cast<int>(4 / sizeof(Element)),
-            elements = m.d.elements();
-  for (int n = 0; n < m.d.registers; ++n) {
-    const Slot slot = w.block->program->slots[m.d.first + static_cast<std::uint32_t>(n)];
-    if (slot == kNoSlot) continue;
-    auto* const d = destination<Element>(w, slot);
-    for (int l = 0; l < kWarpSize; ++l) {
-      for (int e = 0; e < per; ++e) {
-        const auto i = static_cast<std::size_t>(l * elements + n * per + e);
-        load_element<sizeof(Element)>(
-            reinterpret_cast<std::byte*>(d + l * per + e),
-            from + m.lines[i] * pitch + m.places_in_line[i] * sizeof(Element));
-      }
-    }
-  }
-}
-bool load_unchecked(Warp& w, const Op& op, const Lattice& at, LaneMask mask) {
-  if (mask != kAllLanes) return false;
-  const Matrix& m = matrix_of(w, op);
-  const std::byte* const from = unchecked(w, op, m, at);
-  if (from == nullptr) return false;
-  const std::uint64_t pitch = at.stride * static_cast<std::uint64_t>(m.d.bits) / 8;
-  switch (m.d.bits) {
-    case 8: load_elements<std::uint8_t>(w, m, from, pitch); break;
-    case 16: load_elements<std::uint16_t>(w, m, from, pitch); break;
-    case 32: load_elements<std::uint32_t>(w, m, from, pitch); break;
-    default: load_elements<std::uint64_t>(w, m, from, pitch);
-  }
-  return true;
-}
-
 // Calls `move` for every access, with the register's slot, the byte of the register, and the
 // request with its addresses.
 template <class Move>
@@ -395,6 +336,7 @@ void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
 void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
   Lattice at;
   if (!whole_warp(w, op, mask) || !lattice(w, op, mask, at)) return accessed_as_one(w);
+  if (store_unchecked(w, op, at, mask)) return accessed_as_one(w);
   each_access(w, op, at, false, [&](Request& r, Slot slot, int byte, int register_bytes) {
     if (const Validity::Word* word = w.control->tracking
                                          ? validity_word(w.control->frames[w.control->frame], slot)

@@ -131,30 +131,16 @@ void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& eleme
   on_write(*w.block->worker, changed);
 }
 
-// Integers, added in global memory. Lanes at one place are one after another, with nobody between.
+// Integers, added in global memory.
 template <class U>
-void add_in_global_memory(Warp& w, LaneMask mask, const Request& r, const Element& element) {
-  const U* b = reinterpret_cast<const U*>(element.b);
-  U* d = element.d == kNoSlot ? nullptr : destination<U>(w, element.d);
-  const auto place = [&](int i) { return reinterpret_cast<U*>(r.host[i] + element.offset); };
+void add_where_resolved(Warp& w, LaneMask mask, const Request& r, const Element& element) {
   const std::byte* const first = r.host[std::countr_zero(mask)];
   LaneMask elsewhere = 0;
   for (int i = 0; i < kWarpSize; ++i) elsewhere |= LaneMask{r.host[i] != first} << i;
-  if ((elsewhere & mask) == 0) {
-    U sum = 0;
-    each(mask, [&](int i) { sum = static_cast<U>(sum + b[i]); });
-    U old = __atomic_fetch_add(place(std::countr_zero(mask)), sum, __ATOMIC_SEQ_CST);
-    if (d == nullptr) return;
-    each(mask, [&](int i) {
-      const U mine = b[i];  // which may be in the same register
-      d[i] = old;
-      old = static_cast<U>(old + mine);
-    });
-  } else if (d == nullptr) {
-    each(mask, [&](int i) { __atomic_fetch_add(place(i), b[i], __ATOMIC_SEQ_CST); });
-  } else {
-    each(mask, [&](int i) { d[i] = __atomic_fetch_add(place(i), b[i], __ATOMIC_SEQ_CST); });
-  }
+  add_lanes<U>(mask, reinterpret_cast<const U*>(element.b),
+               element.d == kNoSlot ? nullptr : destination<U>(w, element.d),
+               (elsewhere & mask) == 0,
+               [&](int i) { return reinterpret_cast<U*>(r.host[i] + element.offset); });
 }
 
 template <class U, class S>
@@ -176,7 +162,7 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const 
       });
       return;
     }
-    if (element.global) return add_in_global_memory<U>(w, mask, r, element);
+    if (element.global) return add_where_resolved<U>(w, mask, r, element);
     update_lanes<U, true>(w, mask, r, element,
                           [](U old, U b, U, bool) { return static_cast<U>(old + b); });
     return;
@@ -289,6 +275,7 @@ std::uint64_t reduced_integer(AtomOp what, bool is_signed, std::uint32_t width, 
 
 void run_atomic(Warp& w, const Op& op, LaneMask mask) {
   if (adds_in_shared_memory(op) && add_in_shared_memory(w, op, mask)) return;
+  if (adds_in_global_memory(op) && add_in_global_memory(w, op, mask)) return;
   Request r;
   load_addresses(w, op, r.address);
   run_atomic_at(w, op, r, mask);

@@ -2,6 +2,7 @@
 // four or eight bytes from anywhere in one allocation.
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "simulator/check/global_rows.h"
 #include "simulator/check/region_lock.h"
@@ -13,6 +14,7 @@
 #include "simulator/engine/monitor/counters.h"
 #include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
+#include "simulator/engine/ops/memory/global_range.h"
 #include "simulator/engine/ops/memory/load_store.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/lane_runs.h"
@@ -32,11 +34,24 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
+  k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
   return check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
                            access);
+}
+
+// The same of one element that all lanes read.
+template <int kBytes>
+inline bool read_one_place(Warp& w, const Op& op, std::uint64_t at) {
+  if constexpr (kBytes < 4) return false;
+  Worker& k = *w.block->worker;
+  const DoingFor searches(k, Doing::kRaces);
+  check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
+  const check::RegionLock lock(k.races->parallel(), at, at + kBytes - 1);
+  return check::record_one_place(*k.races, check::cell_of(*k.memory, at), kBytes / 4, 0,
+                                 kWarpSize - 1, access);
 }
 
 template <int kBytes>
@@ -52,6 +67,7 @@ inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
+  k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
@@ -78,6 +94,7 @@ bool search_gathered(Warp& w, const Op& op, const CachedRange& c, LaneMask mask)
   Worker& k = *w.block->worker;
   const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
   const auto offset = static_cast<std::uint64_t>(op.immediate);
+  k.search_work += static_cast<std::uint64_t>(std::popcount(mask));
   {
     const DoingFor searches(k, Doing::kRaces);
     check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false),
@@ -102,26 +119,6 @@ bool search_gathered(Warp& w, const Op& op, const CachedRange& c, LaneMask mask)
 // other grids may run.
 bool is_searched_elsewhere(const Worker& k, const Warp& w, const Op& op) {
   return k.races != nullptr && (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0);
-}
-
-// The range of the first lane's element: the instruction's, or one that another has accessed.
-template <int kBytes>
-inline const CachedRange& range_of(Worker& k, const Warp& w, const Op& op, LaneMask mask) {
-  CachedRange& c = cached(k, op);
-  const std::uint64_t first = source<std::uint64_t>(w, op.src[0])[std::countr_zero(mask)] +
-                              static_cast<std::uint64_t>(op.immediate);
-  if (!holds(c, first, kBytes)) refill_from_others(k, c, first, kBytes);
-  return c;
-}
-
-// Finds each lane's element. False: one lies outside of the instruction's range.
-template <int kBytes>
-inline bool find_words(const Warp& w, const Op& op, const CachedRange& c, LaneMask mask,
-                       GlobalWords& words) {
-  return (c.begin & (kBytes - 1)) == 0 &&
-         find_words(source<std::uint64_t>(w, op.src[0]),
-                    c.begin - static_cast<std::uint64_t>(op.immediate), c.size, mask, kBytes,
-                    kBytes, words);
 }
 
 // Whether each of a few lanes' elements lies in the instruction's range, and is aligned; `reads`:
@@ -169,6 +166,28 @@ bool store_few(Warp& w, const Op& op, const CachedRange& c, LaneMask mask) {
   return true;
 }
 
+// One element at `at` for all lanes. False: nothing is done.
+template <int kBytes>
+bool load_for_all(Warp& w, const Op& op, std::uint64_t at) {
+  if constexpr (kBytes != 4 && kBytes != 8) return false;
+  Worker& k = *w.block->worker;
+  if (is_searched_elsewhere(k, w, op)) return false;
+  CachedRange& c = cached(k, op);
+  if (!holds(c, at, kBytes) && !refill_from_others(k, c, at, kBytes)) return false;
+  if ((at & (kBytes - 1)) != 0 ||
+      (c.shadowed && !all_written(k.memory->written_shadow(at & ~7ull), at & 7, kBytes)))
+    return false;
+  if (c.raced && !read_one_place<kBytes>(w, op, at)) return false;
+  if (k.counting) count_global_row(k.counters, false, at, kBytes);
+  const auto* from = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
+  using Element = std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>;
+  Element value;
+  load_element<sizeof value>(&value, from);
+  auto* const d = destination<Element>(w, op.dst);
+  for (int i = 0; i < kWarpSize; ++i) d[i] = value;
+  return true;
+}
+
 // One element a lane from anywhere in one allocation, all of it written. False: nothing is done.
 template <int kBytes>
 bool gather_global(Warp& w, const Op& op, LaneMask mask) {
@@ -187,7 +206,7 @@ bool gather_global(Warp& w, const Op& op, LaneMask mask) {
   if (c.shadowed) {
     const std::uint8_t* const shadow = k.memory->written_shadow(c.begin & ~7ull);
     if (grouped ? !groups_are_written<kBytes>(shadow, c.begin & 7, words, one_place)
-                : !words_are_written(shadow, c.begin & 7, words, kBytes))
+                : !words_are_written(shadow, c.begin & 7, words, kBytes, mask))
       return false;
   }
   if (k.counting) count_words(k.counters, false, c.begin, words, mask);
@@ -247,6 +266,9 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
           return;
         }
       }
+    } else if (all_same(a) &&
+               load_for_all<kBytes>(w, op, a[0] + static_cast<std::uint64_t>(op.immediate))) {
+      return;
     }
   }
   if (gather_global<kBytes>(w, op, mask)) return;
