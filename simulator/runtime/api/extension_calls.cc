@@ -103,9 +103,8 @@ char* lockstepTakeFindings() {
 char* lockstepTakeErrors() {
   require_open(__func__);
   std::vector<Finding> findings = take_findings();
-  std::erase_if(findings, [](const Finding& f) {
-    return f.severity != lockstep::check::Severity::kError;
-  });
+  std::erase_if(findings,
+                [](const Finding& f) { return f.severity != lockstep::check::Severity::kError; });
   return strdup(lockstep::runtime::to_json(findings).c_str());
 }
 
