@@ -23,7 +23,8 @@ Axes clamped_axes(const float coordinates[], std::uint32_t extent, bool normaliz
   x = _mm256_andnot_ps(_mm256_cmp_ps(size, least, _CMP_LT_OQ), x);
   __m128i steps[2];
   for (int half = 0; half < 2; ++half) {
-    __m256d d = _mm256_cvtps_pd(half == 0 ? _mm256_castps256_ps128(x) : _mm256_extractf128_ps(x, 1));
+    __m256d d =
+        _mm256_cvtps_pd(half == 0 ? _mm256_castps256_ps128(x) : _mm256_extractf128_ps(x, 1));
     if (normalized) {
       constexpr double kSteps = 1 << 21;
       const __m256d cut = _mm256_floor_pd(_mm256_mul_pd(d, _mm256_set1_pd(kSteps))),
@@ -44,11 +45,9 @@ Axes clamped_axes(const float coordinates[], std::uint32_t extent, bool normaliz
                 last = _mm256_set1_epi32(static_cast<int>(extent - 1)),
                 first = _mm256_srai_epi32(all, 8);
   // An edge element needs no interpolation with itself.
-  const __m256i inside = _mm256_andnot_si256(_mm256_cmpgt_epi32(zero, first),
-                                             _mm256_cmpgt_epi32(last, first));
-  const auto clamped = [&](__m256i i) {
-    return _mm256_min_epi32(_mm256_max_epi32(i, zero), last);
-  };
+  const __m256i inside =
+      _mm256_andnot_si256(_mm256_cmpgt_epi32(zero, first), _mm256_cmpgt_epi32(last, first));
+  const auto clamped = [&](__m256i i) { return _mm256_min_epi32(_mm256_max_epi32(i, zero), last); };
   return {clamped(first), clamped(_mm256_add_epi32(first, _mm256_set1_epi32(1))),
           _mm256_and_si256(inside, _mm256_and_si256(all, _mm256_set1_epi32(255)))};
 }
@@ -100,8 +99,8 @@ void place_lanes(const Image& image, const Axes& x, const Axes& y, __m256i layer
       _mm256_add_epi32(_mm256_mullo_epi32(x.fraction, y.fraction), _mm256_set1_epi32(128)), 8);
   const __m256i right = _mm256_sub_epi32(x.fraction, both),
                 below = _mm256_sub_epi32(y.fraction, both),
-                here = _mm256_sub_epi32(
-                    _mm256_sub_epi32(_mm256_set1_epi32(256), x.fraction), below);
+                here =
+                    _mm256_sub_epi32(_mm256_sub_epi32(_mm256_set1_epi32(256), x.fraction), below);
   // Of a lane that reads two elements, the second is beside the first or below it.
   const __m256i four = _mm256_and_si256(across, down);
   store(&to.weight[0][lane], here);
@@ -114,9 +113,8 @@ void place_lanes(const Image& image, const Axes& x, const Axes& y, __m256i layer
   to.reading[3] |= bits_of(four) << lane;
   for (int half = 0; half < 2; ++half) {
     const int l = lane + 4 * half;
-    const __m256i base = _mm256_add_epi64(
-        _mm256_set1_epi64x(static_cast<std::int64_t>(image.base)),
-        products(layers, half, image.slice));
+    const __m256i base = _mm256_add_epi64(_mm256_set1_epi64x(static_cast<std::int64_t>(image.base)),
+                                          products(layers, half, image.slice));
     const __m256i upper = _mm256_add_epi64(base, products(y.low, half, image.pitch)),
                   lower = _mm256_add_epi64(base, products(y.high, half, image.pitch)),
                   left = products(x.low, half, 4), beside = products(x.high, half, 4);
@@ -151,10 +149,9 @@ __m128 mixed(const __m128 values[4], const __m128i weights[4], __m128i largest) 
     return _mm256_castsi256_pd(
         _mm256_slli_epi64(_mm256_add_epi64(n, _mm256_set1_epi64x(1023)), 52));
   };
-  const __m256i exponents = _mm256_cvtepi32_epi64(
-      _mm_sub_epi32(_mm_srli_epi32(largest, 23), _mm_set1_epi32(126)));
-  const __m256d units =
-      power_of_two(_mm256_sub_epi64(_mm256_set1_epi64x(28), exponents));
+  const __m256i exponents =
+      _mm256_cvtepi32_epi64(_mm_sub_epi32(_mm_srli_epi32(largest, 23), _mm_set1_epi32(126)));
+  const __m256d units = power_of_two(_mm256_sub_epi64(_mm256_set1_epi64x(28), exponents));
   __m256d sum = _mm256_setzero_pd();
   for (int n = 0; n < 4; ++n) {
     const __m256d cut = _mm256_round_pd(_mm256_mul_pd(_mm256_cvtps_pd(values[n]), units),
@@ -217,8 +214,7 @@ void filter_plane(const Texture& t, const PlaneSamples& samples,
   for (int lane = 0; lane < kPlaneLanes; lane += 8) {
     __m256i values[4], weights[4], largest = zero;
     for (int n = 0; n < 4; ++n) {
-      weights[n] =
-          _mm256_load_si256(reinterpret_cast<const __m256i*>(&samples.weight[n][lane]));
+      weights[n] = _mm256_load_si256(reinterpret_cast<const __m256i*>(&samples.weight[n][lane]));
       const __m256i v = _mm256_castps_si256(_mm256_loadu_ps(&elements[n][lane]));
       // Subnormals and values without weight count as 0.
       const __m256i counts = _mm256_andnot_si256(
