@@ -403,40 +403,6 @@ Texel gathered(const Texture& texture, const Sample& sample, const Texel element
   return result;
 }
 
-bool is_filtered_plane(const Texture& t) {
-  const auto leaves_none_outside = [&](AddressMode mode) { return mode != AddressMode::kBorder; };
-  return t.linear && !t.linear_memory && !t.image.cube && t.image.dimensions == 2 &&
-         t.image.format.kind == ChannelKind::kFloat && t.image.format.bits == 32 &&
-         t.image.format.channels == 1 && leaves_none_outside(t.address[0]) &&
-         leaves_none_outside(t.address[1]);
-}
-
-PlaneSample sample_plane(const Texture& t, float x, float y, std::uint32_t layer) {
-  const Image& image = t.image;
-  const Axis across = axis_of(t, 0, image.width, x), down = axis_of(t, 1, image.height, y);
-  const Address slice =
-      image.base + (image.layered ? std::min(layer, image.depth - 1) * image.slice : 0);
-  // The same weights as weigh() computes for two dimensions.
-  const int both = (across.fraction * down.fraction + 128) >> 8;
-  const int weights[2][2] = {{256 - across.fraction - down.fraction + both, across.fraction - both},
-                             {down.fraction - both, both}};
-  PlaneSample result;
-  for (int row = 0; row < down.count; ++row) {
-    const Address begin = slice + static_cast<std::uint64_t>(down.index[row]) * image.pitch;
-    for (int column = 0; column < across.count; ++column) {
-      result.address[result.count] = begin + static_cast<std::uint64_t>(across.index[column]) * 4;
-      result.weight[result.count++] = weights[row][column];
-    }
-  }
-  return result;
-}
-
-std::uint32_t filter_plane(const PlaneSample& sample, const float elements[4]) {
-  float values[4];
-  for (int i = 0; i < sample.count; ++i) values[i] = without_subnormals(elements[i]);
-  return mix(values, sample.weight, sample.count, 24);
-}
-
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]) {
   Texel result{};
   const Format& format = texture.image.format;

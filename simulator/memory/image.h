@@ -130,18 +130,6 @@ Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t 
 // One component of each of the four elements.
 Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[], int component);
 
-// A faster path for the most common textures: f32 elements with one channel, filtered linearly in a
-// plane or layer, with address modes that leave no element outside.
-bool is_filtered_plane(const Texture& texture);
-struct PlaneSample {
-  Address address[4];
-  int weight[4];
-  int count = 0;
-};
-PlaneSample sample_plane(const Texture& texture, float x, float y, std::uint32_t layer);
-// The result that filter() returns for the same elements.
-std::uint32_t filter_plane(const PlaneSample& sample, const float elements[4]);
-
 // Combines the elements into the result of the fetch. elements[i] belongs to taps[i] and is not
 // read if taps[i] is outside.
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]);

@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+#include "simulator/memory/planes.h"
+
 namespace lockstep::memory {
 namespace image_test {
 
@@ -156,21 +158,50 @@ TEST(Linear, OfAPlaneIsThatOfAnyImage) {
     constexpr AddressMode kModes[] = {AddressMode::kClamp, AddressMode::kWrap, AddressMode::kMirror,
                                       AddressMode::kBorder};
     t.address = {kModes[next(4)], kModes[next(4)], AddressMode::kClamp};
-    for (float& e : p.elements) e = next(4) == 0 ? kValues[next(8)] : e / 7;
+    // Of alike size, so that sums cancel; or any at all.
+    for (float& e : p.elements) {
+      e = next(4) == 0 ? kValues[next(8)] : next(2) == 0 ? e / 7 : e / -7;
+      if (round % 4 == 3) e = std::bit_cast<float>(next(0x10000) << 16 | next(0x10000));
+    }
     const bool border =
         t.address[0] == AddressMode::kBorder || t.address[1] == AddressMode::kBorder;
     ASSERT_EQ(is_filtered_plane(t), !border);
     if (border) continue;
     const float scale = t.normalized_coordinates ? 0.25f : 1.0f;
-    const float x = kPlaces[next(16)] * scale, y = kPlaces[next(16)] * scale;
-    const std::uint32_t layer = next(4);
-    const PlaneSample sample = sample_plane(t, x, y, layer);
-    float elements[4];
-    for (int i = 0; i < sample.count; ++i)
-      std::memcpy(&elements[i], reinterpret_cast<const void*>(sample.address[i]), 4);
-    EXPECT_EQ(filter_plane(sample, elements), std::bit_cast<std::uint32_t>(p.at(x, y, 0, layer)))
-        << x << ' ' << y << ' ' << layer;
-    ++fetches;
+    float x[kPlaneLanes], y[kPlaneLanes], elements[4][kPlaneLanes];
+    std::uint32_t layers[kPlaneLanes], results[kPlaneLanes];
+    for (int i = 0; i < kPlaneLanes; ++i) {
+      x[i] = kPlaces[next(16)] * scale, y[i] = kPlaces[next(16)] * scale;
+      if (next(4) == 0) x[i] += static_cast<float>(next(256)) / 256 * scale;
+      if (next(4) == 0) y[i] += static_cast<float>(next(256)) / 1024 * scale;
+      layers[i] = next(4);
+      for (auto& of_lanes : elements) of_lanes[i] = kValues[next(8)];  // not read by all
+    }
+    const std::uint32_t lanes = next(2) == 0 ? ~0u : next(0x10000) * 0x10001u + 7;
+    const PlaneSamples s = sample_plane(t, x, y, layers, lanes);
+    for (int n = 0; n < 4; ++n) {
+      EXPECT_EQ(s.reading[n] & ~lanes, 0u);
+      for (int i = 0; i < kPlaneLanes; ++i)
+        if (s.reading[n] >> i & 1)
+          std::memcpy(&elements[n][i], reinterpret_cast<const void*>(s.address[n][i]), 4);
+    }
+    filter_plane(t, s, elements, results);
+    for (int i = 0; i < kPlaneLanes; ++i) {
+      if ((lanes >> i & 1) == 0) continue;
+      EXPECT_EQ(results[i], std::bit_cast<std::uint32_t>(p.at(x[i], y[i], 0, layers[i])))
+          << x[i] << ' ' << y[i] << ' ' << layers[i];
+      const float at[3] = {x[i], y[i], 0};
+      const Sample one = sample(t, at, layers[i]);
+      for (int n = 0; n < 4; ++n) {
+        const auto tap = static_cast<std::size_t>(n);
+        ASSERT_EQ(s.reading[n] >> i & 1, n < one.count) << x[i] << ' ' << y[i];
+        ASSERT_EQ(s.weight[n][i], n < one.count ? one.taps[tap].weight : 0);
+        if (n < one.count) {
+          ASSERT_EQ(s.address[n][i], one.taps[tap].address);
+        }
+      }
+      ++fetches;
+    }
   }
   EXPECT_GT(fetches, 1000);
 }

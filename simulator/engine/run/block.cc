@@ -1,5 +1,6 @@
 #include "simulator/engine/run/block.h"
 
+#include <bit>
 #include <cstring>
 
 #include "simulator/engine/ops/control/control.h"
@@ -64,7 +65,8 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
                          : launch.races->records().least_to_come(b.worker->race_memo.records);
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, check::GlobalCell());
   }
-  for (Watched<Barrier>& barrier : b.barriers) barrier.reset();
+  for (; b.arrived_at != 0; b.arrived_at &= b.arrived_at - 1)
+    b.barriers[std::countr_zero(b.arrived_at)].reset();
   b.shared.partly_written.clear();
   b.local.partly_written.clear();
   b.unwritten_from.clear();

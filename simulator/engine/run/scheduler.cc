@@ -256,7 +256,7 @@ Event execute(Warp& w, const Op* ops, int turn,
   }
 paused:
   if constexpr (kMarks) w.block->worker->activity.begin(Doing::kLoop);
-  count_instructions(w, n, mask);
+  if (n != 0) count_instructions(w, n, mask);
   return why;
 }
 
@@ -308,7 +308,10 @@ Progress run_warp(Warp& w) {
         if (w.time_slice <= 0) w.time_slice = 1;
         w.event = Event::kNone;
         if (why == Event::kAbort) return Progress::kAborted;
-        if (w.active == 0 && c.barrier >= 0) return Progress::kWaiting;  // all of the warp waits
+        if (w.active == 0) {
+          if (c.barrier >= 0) return Progress::kWaiting;  // all of the warp waits
+          if (*c.exited == w.exists) return Progress::kDone;
+        }
         if (why == Event::kReschedule) requeue(w);
         break;
       case Event::kMet: requeue(w); break;

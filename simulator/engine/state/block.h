@@ -86,6 +86,7 @@ struct Block {
   std::vector<std::shared_ptr<const check::Knowledge>>
       cluster_released;  // what the arrivals of the last phase released
   Watched<Barrier> barriers[16];
+  std::uint32_t arrived_at = 0;    // mask of barriers at which a warp has arrived
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited
   std::uint32_t runnable = 0;      // mask of warps that may run
   std::uint64_t instructions = 0;  // warp instructions so far

@@ -9,6 +9,7 @@
 #include "simulator/coverage/judged.h"
 #include "simulator/engine/tests/testing.h"
 #include "simulator/memory/image.h"
+#include "simulator/memory/planes.h"
 
 namespace lockstep::engine {
 namespace image_ops_test {

@@ -132,11 +132,12 @@ END:
   }
 NEXT:
 )";
-  const std::string votes = "setp.gt.u32 %p3, %r9, 9;\nvote.sync.ballot.b32 %r6, %p3, -1;\n"
-                            "add.u32 %r9, %r9, %r6;\n";
+  const std::string votes =
+      "setp.gt.u32 %p3, %r9, 9;\nvote.sync.ballot.b32 %r6, %p3, -1;\n"
+      "add.u32 %r9, %r9, %r6;\n";
   for (const std::string& body :
-       {loop("A") + "bar.sync 0;\n" + loop("B"), loop("A") + votes + loop("B"), "mov.u32 %r9, %r1;\n" + call,
-        loop("A") + call + loop("B")}) {
+       {loop("A") + "bar.sync 0;\n" + loop("B"), loop("A") + votes + loop("B"),
+        "mov.u32 %r9, %r1;\n" + call, loop("A") + call + loop("B")}) {
     for (const std::uint32_t threads : {32u, 64u})
       translated::expect_the_same(functions + kernel(body), threads, 1'000'000);
   }

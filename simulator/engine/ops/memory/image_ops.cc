@@ -13,6 +13,7 @@
 #include "simulator/engine/state/request.h"
 #include "simulator/engine/state/worker.h"
 #include "simulator/memory/image.h"
+#include "simulator/memory/planes.h"
 
 namespace lockstep::engine {
 namespace {
@@ -113,31 +114,26 @@ bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask la
   const std::uint32_t* const layers =
       from[0] == kNoSlot ? nullptr : source<std::uint32_t>(w, from[0]);
   const float *const across = source<float>(w, from[1]), *const down = source<float>(w, from[2]);
-  memory::PlaneSample samples[kWarpSize];
-  float elements[kWarpSize][4];
-  LaneMask reading[4] = {};
-  each(lanes, [&](int i) {
-    samples[i] =
-        memory::sample_plane(texture, across[i], down[i], layers == nullptr ? 0 : layers[i]);
-    for (int n = 0; n < samples[i].count; ++n) reading[n] |= 1u << i;
-  });
+  const memory::PlaneSamples samples = memory::sample_plane(texture, across, down, layers, lanes);
+  float elements[4][kWarpSize] = {};
   const Uncounted uncounted(*w.block->worker);
-  for (int n = 0; n < 4 && reading[n] != 0; ++n) {
+  for (int n = 0; n < 4 && samples.reading[n] != 0; ++n) {
+    const LaneMask reading = samples.reading[n];
     Request r;
     r.op = &op;
     r.pc = w.pc - 1;
     r.size = 4;
     r.reads = true;
-    const Address somewhere = samples[std::countr_zero(reading[n])].address[n];
-    for (int i = 0; i < kWarpSize; ++i)
-      r.address[i] = reading[n] >> i & 1 ? samples[i].address[n] : somewhere;
-    if (!resolve(w, r, isa::Space::kGlobal, reading[n])) return false;
+    std::memcpy(r.address, samples.address[n], sizeof r.address);
+    each(~reading, [&](int i) { r.address[i] = samples.address[n][std::countr_zero(reading)]; });
+    if (!resolve(w, r, isa::Space::kGlobal, reading)) return false;
     unwritten |= r.unwritten;
-    each(reading[n], [&](int i) { load_element<4>(&elements[i][n], r.host[i]); });
+    each(reading, [&](int i) { load_element<4>(&elements[n][i], r.host[i]); });
   }
+  std::uint32_t results[kWarpSize];
+  memory::filter_plane(texture, samples, elements, results);
   if (type == isa::Type::kF16 || type == isa::Type::kF16x2) {
-    each(lanes,
-         [&](int i) { put(w, op, type, Texel{memory::filter_plane(samples[i], elements[i])}, i); });
+    each(lanes, [&](int i) { put(w, op, type, Texel{results[i]}, i); });
     return true;
   }
   // Writes the first channel, and zeros for missing channels.
@@ -145,7 +141,7 @@ bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask la
   for (int e = 0; e < op.elements; ++e) {
     if (to[e] == kNoSlot) continue;
     auto* const d = destination<std::uint32_t>(w, to[e]);
-    each(lanes, [&](int i) { d[i] = e == 0 ? memory::filter_plane(samples[i], elements[i]) : 0; });
+    each(lanes, [&](int i) { d[i] = e == 0 ? results[i] : 0; });
   }
   return true;
 }

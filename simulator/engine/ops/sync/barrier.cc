@@ -63,6 +63,7 @@ void release(Block& b, int id) {
     passed_barrier(b, knows_more);
   }
   barrier = Barrier{};
+  b.arrived_at &= ~(1u << id);
 }
 
 // Call when the barrier of all threads is complete. Returns false if threads have ended without it
@@ -141,6 +142,7 @@ bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits
   barrier.expected = count;
   barrier.arrived += kWarpSize;
   barrier.warps |= 1u << w.index;
+  b.arrived_at |= 1u << id;
   if (waits) barrier.waiting |= 1u << w.index;
   // Lanes that do not wait have arrived one by one before.
   if (b.launch->check_races && count != 0 && waits)
@@ -225,8 +227,9 @@ void arrive_without_the_ended(Warp& w) {
 
 void recheck_barriers(Warp& w) {
   const Block& b = *w.block;
-  for (int id = 0; id < 16; ++id) {
-    if (b.barriers[id]->warps != 0 && b.barriers[id]->expected == 0) release_if_complete(w, id);
+  for (std::uint32_t ids = b.arrived_at; ids != 0; ids &= ids - 1) {
+    const int id = std::countr_zero(ids);
+    if (b.barriers[id]->expected == 0) release_if_complete(w, id);
   }
 }
 
@@ -241,6 +244,7 @@ void arrive_together(Warp& w, int id) {
   barrier.arrived += kWarpSize;
   barrier.warps |= 1u << w.index;
   barrier.waiting |= 1u << w.index;
+  b.arrived_at |= 1u << id;
   w.control->barrier = id;
   if (std::popcount(barrier.warps) >= static_cast<int>(b.live_warps)) release_if_complete(w, id);
 }
