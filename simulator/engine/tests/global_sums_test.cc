@@ -192,9 +192,11 @@ TEST(GlobalSums, UnwrittenMemoryIsReported) {
 }
 
 TEST(GlobalSums, AMisalignedOneIsReported) {
-  const std::string operations[] = {
-      "red.global.add.u32 [%rd7], 1;\n@%p1 red.global.add.u32 [%rd7+2], 1;",
-      "ld.global.u32 %v2, [%rd7];\n@%p1 ld.global.u32 %v2, [%rd7+2];"};
+  // The second time, two bytes behind the element.
+  const std::string behind =
+      "shl.b32 %r8, %r6, 1;\ncvt.u64.u32 %rd9, %r8;\nadd.s64 %rd9, %rd9, %rd7;\n";
+  const std::string operations[] = {behind + "@%p1 red.global.add.u32 [%rd9], 1;",
+                                    behind + "@%p1 ld.global.u32 %v2, [%rd9];"};
   for (const std::string& operation : operations) {
     for (const std::uint32_t checks : kCheckSets) {
       const Outcome o = run(4, operation, ~0u, checks, [](std::uint32_t) { return 4; }).outcome;
@@ -285,6 +287,21 @@ TEST(GlobalSums, AnElementThatAnotherThreadWritesRaces) {
             .outcome;
     ASSERT_FALSE(o.findings.empty()) << blocks;
     EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+  }
+}
+
+// By sums of an instruction that has added in this memory before.
+TEST(GlobalSums, RaceWithOtherAccesses) {
+  for (const std::string& sum : {atom(4), red(4)}) {
+    for (const std::int64_t step : {0, 1}) {
+      const std::string reads_too =
+          sum + "\nsetp.eq.u32 %p3, %r2, 1;\n@%p3 ld.global.u32 %r8, [%rd2+20];";
+      const Outcome o = run(4, reads_too, ~0u, check::kAllChecks, [&](std::uint32_t i) {
+                          return 5 + i / 16 * step;
+                        }).outcome;
+      ASSERT_EQ(o.findings.size(), 1u) << sum;
+      EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+    }
   }
 }
 
