@@ -192,11 +192,51 @@ TEST(GlobalSums, UnwrittenMemoryIsReported) {
 }
 
 TEST(GlobalSums, AMisalignedOneIsReported) {
-  const std::string operation = "add.u64 %rd7, %rd7, %rd6;\n@%p1 red.global.add.u32 [%rd7+2], 1;";
-  for (const std::uint32_t checks : kCheckSets) {
-    const Outcome o = run(4, operation, ~0u, checks, [](std::uint32_t) { return 4; }).outcome;
+  // The second time, two bytes behind the element.
+  const std::string behind =
+      "shl.b32 %r8, %r6, 1;\ncvt.u64.u32 %rd9, %r8;\nadd.s64 %rd9, %rd9, %rd7;\n";
+  const std::string operations[] = {behind + "@%p1 red.global.add.u32 [%rd9], 1;",
+                                    behind + "@%p1 ld.global.u32 %v2, [%rd9];"};
+  for (const std::string& operation : operations) {
+    for (const std::uint32_t checks : kCheckSets) {
+      const Outcome o = run(4, operation, ~0u, checks, [](std::uint32_t) { return 4; }).outcome;
+      ASSERT_EQ(o.findings.size(), 1u) << operation;
+      EXPECT_EQ(o.findings[0].kind, Kind::kMisaligned);
+    }
+  }
+}
+
+// One after the other by one instruction: in an array, and in memory that kernels may not write.
+TEST(GlobalSums, ToConstantMemoryAreReported) {
+  for (const std::uint32_t checks : {kCheckSets[1], kCheckSets[2], kCheckSets[3]}) {
+    Machine gpu;
+    gpu.config.checks = checks;
+    gpu.load(
+        ".visible .entry k(.param .u64 x, .param .u32 changes)\n{\n.reg .b32 %r<4>; .reg .b64 "
+        "%rd<4>; .reg .pred %p<2>;\nld.param.u64 %rd1, [x];\nld.param.u32 %r1, [changes];\n"
+        "ld.global.u32 %r2, [%rd1];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 red.global.add.u32 [%rd1], "
+        "1;\nret;\n}\n");
+    const memory::Allocation* const c =
+        gpu.memory.allocate(256, 256, memory::Kind::kConstant, 0, "c");
+    gpu.memory.mark_written(c->base, 256);
+    EXPECT_EQ(text(gpu.launch("k", 1, kLanes, c->base, 0u)), "");
+    const Outcome o = gpu.launch("k", 1, kLanes, c->base, 1u);
     ASSERT_EQ(o.findings.size(), 1u);
-    EXPECT_EQ(o.findings[0].kind, Kind::kMisaligned);
+    EXPECT_EQ(o.findings[0].kind, Kind::kReadOnlyWrite);
+  }
+}
+
+// By the second sum, when the engine knows the memory.
+TEST(GlobalSums, TheHostLearnsOfThoseThatItSees) {
+  for (const auto kind : {memory::Kind::kPinned, memory::Kind::kManaged, memory::Kind::kDevice}) {
+    Machine gpu;
+    gpu.load(
+        ".visible .entry k(.param .u64 x)\n{\n.reg .b32 %r<4>; .reg .b64 %rd<4>;\n"
+        "ld.param.u64 %rd1, [x];\nld.global.u32 %r2, [%rd1];\nred.global.add.u32 [%rd1+4], 1;\n"
+        "ret;\n}\n");
+    const memory::Address x = gpu.memory.allocate(256, 256, kind, 0, "x")->base;
+    gpu.memory.mark_written(x, 256);
+    EXPECT_EQ(gpu.launch("k", 1, kLanes, x).informed_host, kind != memory::Kind::kDevice);
   }
 }
 
@@ -247,6 +287,21 @@ TEST(GlobalSums, AnElementThatAnotherThreadWritesRaces) {
             .outcome;
     ASSERT_FALSE(o.findings.empty()) << blocks;
     EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+  }
+}
+
+// By sums of an instruction that has added in this memory before.
+TEST(GlobalSums, RaceWithOtherAccesses) {
+  for (const std::string& sum : {atom(4), red(4)}) {
+    for (const std::int64_t step : {0, 1}) {
+      const std::string reads_too =
+          sum + "\nsetp.eq.u32 %p3, %r2, 1;\n@%p3 ld.global.u32 %r8, [%rd2+20];";
+      const Outcome o = run(4, reads_too, ~0u, check::kAllChecks, [&](std::uint32_t i) {
+                          return 5 + i / 16 * step;
+                        }).outcome;
+      ASSERT_EQ(o.findings.size(), 1u) << sum;
+      EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+    }
   }
 }
 
