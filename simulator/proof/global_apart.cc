@@ -216,11 +216,16 @@ bool apart_byte_by_byte(const Group& group, const Values& values, const Shape& s
   return true;
 }
 
-bool is_apart(const Group& group, const Values& values, const Shape& shape, bool other_reads) {
-  const bool writes =
-      std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.writes; });
-  if (!writes) return true;
-  if (other_reads) return false;
+bool is_written(const Group& group) {
+  return std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.writes; });
+}
+bool has_strong(const Group& group) {
+  return std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.strong; });
+}
+
+// Whether no two accesses of the group race.
+bool is_apart(const Group& group, const Values& values, const Shape& shape) {
+  if (!is_written(group)) return true;
   // Atomics of one size do not race with each other.
   const Access& first = group.front()->access;
   if (std::all_of(group.begin(), group.end(), [&](const Place* p) {
@@ -228,9 +233,7 @@ bool is_apart(const Group& group, const Values& values, const Shape& shape, bool
       }))
     return true;
   // Strong accesses may race with weak ones, and may order other accesses.
-  const bool strong =
-      std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.strong; });
-  if (strong) return false;
+  if (has_strong(group)) return false;
   return apart_by_strides(group, values, shape) || apart_byte_by_byte(group, values, shape);
 }
 
@@ -262,8 +265,12 @@ void part_global(const Values& values, const Shape& shape, std::vector<Place>& p
       group.push_back(global[to]);
       end = std::max(end, global[to]->access.bytes.end);
     }
-    const bool apart = is_apart(group, values, shape, other_reads);
-    for (; from < to; ++from) global[from]->access.apart = apart;
+    const bool may_be_read = other_reads && is_written(group),
+               apart = !(may_be_read && has_strong(group)) && is_apart(group, values, shape);
+    for (; from < to; ++from) {
+      global[from]->access.apart = apart && !may_be_read;
+      global[from]->access.apart_unless_read = apart && may_be_read;
+    }
   }
 }
 

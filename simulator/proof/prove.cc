@@ -134,15 +134,15 @@ bool Certificate::is_shared_silent() const {
 
 // Where a load goes is irrelevant to memory that no thread writes. To memory that threads write, a
 // load with an unknown address counts as an access of any thread (part_global()).
-std::optional<std::vector<Extent>> Certificate::contested() const {
+std::optional<Certificate::Contested> Certificate::contested() const {
   if (!followed || others) return std::nullopt;
-  std::vector<Extent> all;
+  Contested all;
   for (const Access& a : accesses) {
     if (a.space != Space::kGlobal) continue;
     const bool may_order = orders && a.strong;
     if (!a.in_bounds && (a.writes || may_order)) return std::nullopt;
     if (a.in_bounds && (!a.apart || may_order) && a.bytes.begin != a.bytes.end)
-      all.push_back(a.bytes);
+      (a.apart_unless_read && !orders ? all.if_read : all.always).push_back(a.bytes);
   }
   return all;
 }

@@ -10,6 +10,7 @@
 #include "simulator/engine/access/global_words.h"
 #include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/counters.h"
+#include "simulator/engine/monitor/deferred.h"
 #include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/ops/memory/load_store.h"
@@ -27,9 +28,10 @@ namespace {
 // The search for races, for a row of weak accesses in global memory. False: nothing is recorded,
 // and each lane must be looked at.
 template <int kBytes>
-inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
+inline bool read_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
+  if (c.deferred && is_deferred_load(w, w.pc - 1)) return true;
   Worker& k = *w.block->worker;
   k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
@@ -51,6 +53,10 @@ template <int kBytes>
 inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
+  if (c.deferred && is_deferred_store(w, op, first, kAllLanes, kBytes)) {
+    put_row<kBytes>(w, op, c, first);
+    return true;
+  }
   Worker& k = *w.block->worker;
   k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
@@ -178,15 +184,15 @@ bool gather_global(Warp& w, const Op& op, LaneMask mask) {
   Worker& k = *w.block->worker;
   if (is_searched_elsewhere(k, w, op)) return false;
   const CachedRange& c = range_of<kBytes>(k, w, op, mask);
-  const bool raced = k.races != nullptr && c.raced;
+  const bool raced =
+      k.races != nullptr && c.raced && !(c.deferred && is_deferred_load(w, w.pc - 1));
   if (few(mask)) return !raced && load_few<kBytes>(w, op, c, mask);
   GlobalWords words;
   if (!find_words<kBytes>(w, op, c, mask, words)) return false;
   // What is a few runs of lanes is searched run by run.
   if (raced && lane_runs(words.at, mask, kBytes).count != 0) return false;
-  if (c.shadowed &&
-      !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7, words, kBytes,
-                         mask))
+  if (c.shadowed && !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7,
+                                       words, kBytes, mask))
     return false;
   if (k.counting) count_words(k.counters, false, c.begin, words, mask);
   if (raced && !search_gathered<kBytes>(w, op, c, mask)) return true;
@@ -233,7 +239,7 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
       if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 &&
           (!c.shadowed ||
            row_is_written<32 * kBytes>(k.memory->written_shadow(first & ~7ull), first & 7))) {
-        if (!c.raced || read_row<kBytes>(w, op, first)) {
+        if (!c.raced || read_row<kBytes>(w, op, c, first)) {
           if (k.counting) count_global_row(k.counters, false, first, 32 * kBytes);
           load_row<kBytes>(
               destination<std::byte>(w, op.dst),
