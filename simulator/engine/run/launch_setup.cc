@@ -137,7 +137,7 @@ std::vector<Worker> make_workers(Launch& l) {
     l.shared_cells = in_cluster > 1;
   }
   l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(count);
-  // Accesses of earlier launches that are still recorded could not be told from this one's.
+  // A listed store replaces what its cells hold, which must not count any more.
   if (l.deferred != nullptr && l.races->records().counts_earlier_launches()) l.deferred = nullptr;
   if (l.deferred != nullptr) l.deferred->start(count);
   std::vector<Worker> workers(count);
