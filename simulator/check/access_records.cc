@@ -46,9 +46,8 @@ void AccessRecords::resume(const Present& present, bool forgotten) {
   first_unrecorded_ = present.first_unrecorded;
 }
 
-std::uint32_t AccessRecords::number_of(const Side& side, Memo& memo) {
-  const AccessRecord r = AccessRecord::of(side);
-  Memo::Entry& e = memo.entries_[side.pc % Memo::kSlots];
+std::uint32_t AccessRecords::number_of(const AccessRecord& r, Memo& memo) {
+  Memo::Entry& e = memo.entries_[r.pc % Memo::kSlots];
   if (e.number != 0 && e.record == r) return e.number;
   const std::uint32_t number = add(r, memo);
   if (number != 0) e = {number, r};

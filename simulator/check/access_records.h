@@ -147,7 +147,10 @@ class AccessRecords {
     return memo.next_ != memo.end_ ? memo.next_ : memory_->race_records().load();
   }
   // The number of the record of `side`; 0 if there are no more.
-  std::uint32_t number_of(const Side& side, Memo& memo);
+  std::uint32_t number_of(const Side& side, Memo& memo) {
+    return number_of(AccessRecord::of(side), memo);
+  }
+  std::uint32_t number_of(const AccessRecord& r, Memo& memo);
   // `h`, with `lane` of the record `number` as the second thread. If there are no more records, or
   // `number` is 0, the half names its first thread alone.
   CellHalf with_second(CellHalf h, std::uint32_t number, std::uint32_t lane, Memo& memo);

@@ -156,6 +156,12 @@ class GlobalRaces {
   bool access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access,
               LaneAccess& conflict);
 
+  // Records weak stores that were not recorded when they were made (`by`): of `lanes`, each to
+  // `width` granules behind those of the lane before, the first to `cells`. Nobody else has
+  // accessed them in this launch.
+  void record_stores(GlobalCell* cells, std::uint32_t width, std::uint32_t lanes,
+                     const AccessRecord& by, Memo& memo);
+
   // A strong access of one lane to an address that has no cell. Only its messages are stored and
   // acquired.
   void access_without_cell(std::uint64_t address, std::uint32_t lane, const Side& side);

@@ -1,5 +1,7 @@
 #include "simulator/check/global_rows.h"
 
+#include <bit>
+
 #include "simulator/check/cell_questions.h"
 
 namespace lockstep::check {
@@ -75,6 +77,16 @@ bool record_row(GlobalRaces& races, GlobalCell* cells, std::uint32_t width, std:
     case 1: return row_of<1>(races, cells, lane, count, me);
     case 2: return row_of<2>(races, cells, lane, count, me);
     default: return row_of<4>(races, cells, lane, count, me);
+  }
+}
+
+void GlobalRaces::record_stores(GlobalCell* cells, std::uint32_t width, std::uint32_t lanes,
+                                const AccessRecord& by, Memo& memo) {
+  const std::uint32_t number = records_.number_of(by, memo.records);
+  if (number == 0) return;
+  for (auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes)); lane < 32; ++lane) {
+    for (std::uint32_t i = 0; i < width; ++i, ++cells)
+      if (lanes >> lane & 1) *cells = {CellHalf(number, ByteSet::all(), lane), CellHalf()};
   }
 }
 

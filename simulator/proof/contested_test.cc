@@ -1,6 +1,7 @@
 // Where the threads of a launch may race in global memory: Certificate::contested().
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "simulator/proof/testing.h"
@@ -14,18 +15,19 @@ using prove_test::kOther;
 using prove_test::Launch;
 using prove_test::proved;
 
-// The contested allocations, x and y (at kOther), or "anywhere".
+// The contested allocations, x and y (at kOther), or "anywhere". In brackets: if they are read.
 std::string contested(const std::string& body, const Launch& launch = {}) {
   const auto extents = proved(body, launch).contested();
   if (!extents) return "anywhere";
   std::string all;
   for (const char* name : {"x", "y"}) {
     const std::uint64_t begin = kBuffer + (*name == 'y' ? kOther : 0);
-    for (const Extent& e : *extents) {
-      if (e.begin < begin || e.begin >= begin + launch.bytes) continue;
-      all += name;
-      break;
-    }
+    const auto is_in = [&](const Extent& e) {
+      return e.begin >= begin && e.begin < begin + launch.bytes;
+    };
+    const auto &always = extents->always, &if_read = extents->if_read;
+    if (std::any_of(always.begin(), always.end(), is_in)) all += name;
+    if (std::any_of(if_read.begin(), if_read.end(), is_in)) all += "(" + std::string(name) + ")";
   }
   return all;
 }
@@ -56,8 +58,17 @@ TEST(Contested, WhatAllThreadsReadIsNot) {
 TEST(Contested, ALoadFromAnywhereContestsWhatIsWritten) {
   const std::string load = kAddress + kAnywhere + "ld.global.u32 r7, [d6];\n";
   EXPECT_EQ(contested(load), "");
-  EXPECT_EQ(contested(load + kStoreToY), "y");
-  EXPECT_EQ(contested(load + kStore), "x");
+  EXPECT_EQ(contested(load + kStoreToY), "(y)");
+  EXPECT_EQ(contested(load + kStore), "(x)");
+}
+
+TEST(Contested, ALoadFromAnywhereIsNotTheOnlyReason) {
+  const std::string load = kAddress + kAnywhere + "ld.global.u32 r7, [d6];\n";
+  EXPECT_EQ(contested(load + kStoreToY + "st.global.u32 [d1+65536], r5;"), "y")
+      << "all threads store there";
+  EXPECT_EQ(contested(load + kStoreToY + "fence.acq_rel.gpu;"), "y") << "an order may count";
+  EXPECT_EQ(contested(load + "st.volatile.global.u32 [d3+65536], r5;"), "y");
+  EXPECT_EQ(contested(load + "atom.global.add.u32 r7, [d3+65536], 1;"), "y");
 }
 
 TEST(Contested, ALoadWithinOneAllocationContestsNoOther) {

@@ -63,7 +63,9 @@ void include(Access& a, const Access& more) {
   a.size += more.size;
   a.in_bounds &= more.in_bounds;
   a.aligned &= more.aligned;
+  a.apart_unless_read = (a.apart || a.apart_unless_read) && (more.apart || more.apart_unless_read);
   a.apart &= more.apart;
+  a.apart_unless_read &= !a.apart;
   a.stored_before &= more.stored_before;
   a.known &= more.known;
   a.bytes = a.in_bounds ? Extent{std::min(a.bytes.begin, more.bytes.begin),

@@ -222,12 +222,17 @@ struct Elsewhere {
   std::uint32_t atomics = 0;  // their size; 0: there are none
 };
 
+bool is_written(const Group& group) {
+  return std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.writes; });
+}
+bool has_strong(const Group& group) {
+  return std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.strong; });
+}
+
+// Whether no two accesses of the group race, nor one of them with an atomic elsewhere.
 bool is_apart(const Group& group, const Values& values, const Shape& shape,
               const Elsewhere& elsewhere) {
-  const bool writes =
-      std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.writes; });
-  if (!writes && elsewhere.atomics == 0) return true;
-  if (elsewhere.reads) return false;
+  if (!is_written(group) && elsewhere.atomics == 0) return true;
   // Atomics of one size do not race with each other.
   const Access& first = group.front()->access;
   if (first.is_atomic_of(elsewhere.atomics) &&
@@ -237,9 +242,7 @@ bool is_apart(const Group& group, const Values& values, const Shape& shape,
     return true;
   if (elsewhere.atomics != 0) return false;
   // Strong accesses may race with weak ones, and may order other accesses.
-  const bool strong =
-      std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.strong; });
-  if (strong) return false;
+  if (has_strong(group)) return false;
   return apart_by_strides(group, values, shape) || apart_byte_by_byte(group, values, shape);
 }
 
@@ -275,8 +278,13 @@ void part_global(const Values& values, const Shape& shape, std::vector<Place>& p
       group.push_back(global[to]);
       end = std::max(end, global[to]->access.bytes.end);
     }
-    const bool apart = is_apart(group, values, shape, elsewhere);
-    for (; from < to; ++from) global[from]->access.apart = apart;
+    const bool may_be_read = elsewhere.reads && (is_written(group) || elsewhere.atomics != 0),
+               apart = !(may_be_read && (has_strong(group) || elsewhere.atomics != 0)) &&
+                       is_apart(group, values, shape, elsewhere);
+    for (; from < to; ++from) {
+      global[from]->access.apart = apart && !may_be_read;
+      global[from]->access.apart_unless_read = apart && may_be_read;
+    }
   }
 }
 

@@ -166,9 +166,9 @@ bool Certificate::is_shared_silent() const {
 // Where a load goes is irrelevant to memory that no thread writes. To memory that threads write, a
 // load with an unknown address counts as an access of any thread, and so does an atomic to all
 // memory (part_global()).
-std::optional<std::vector<Extent>> Certificate::contested() const {
+std::optional<Certificate::Contested> Certificate::contested() const {
   if (!followed || others) return std::nullopt;
-  std::vector<Extent> all;
+  Contested all;
   std::uint32_t roaming = 0;    // the size of the atomics with an unknown address
   bool reads_anywhere = false;  // by a load
   for (const Access& a : accesses) {
@@ -179,7 +179,7 @@ std::optional<std::vector<Extent>> Certificate::contested() const {
       if (a.writes) roaming = a.size;
       reads_anywhere |= !a.writes;
     } else if ((!a.apart || may_order) && a.bytes.begin != a.bytes.end) {
-      all.push_back(a.bytes);
+      (a.apart_unless_read && !orders ? all.if_read : all.always).push_back(a.bytes);
     }
   }
   if (roaming != 0 && reads_anywhere) return std::nullopt;

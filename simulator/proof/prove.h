@@ -34,6 +34,8 @@ struct Access {
   bool aligned = false;    // every address is a multiple of `size`
   bool apart = false;  // no race by this access: with threads of the block in shared memory, of the
                        // grid in global memory
+  bool apart_unless_read =
+      false;                   // global memory: as `apart`, but for loads with unknown addresses
   bool stored_before = false;  // reads shared memory: each byte is stored to before it is read
   bool initialised = false;    // reads: each byte has been written (claim_initialised())
   bool known = false;          // the address does not depend on data
@@ -64,8 +66,12 @@ struct Certificate {
   // accesses.
   bool is_shared_silent() const;
   // The bytes of global memory in which threads of the launch may race, or order other accesses.
+  // `if_read`: only if a load with an unknown address reads there.
+  struct Contested {
+    std::vector<Extent> always, if_read;
+  };
   // nullopt: they may anywhere.
-  std::optional<std::vector<Extent>> contested() const;
+  std::optional<Contested> contested() const;
   const Access* find(std::uint32_t pc) const;
 };
 

@@ -7,6 +7,7 @@
 
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/monitor/counters.h"
+#include "simulator/engine/monitor/deferred.h"
 #include "simulator/engine/monitor/looks.h"
 #include "simulator/engine/monitor/proved.h"
 #include "simulator/engine/monitor/races.h"
@@ -52,6 +53,7 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   c.raced = a->has_shadow && w.block->launch->check_races &&
             (c.writable || w.block->launch->config->place.several_streams) &&
             (w.block->launch->search_global || may_race_in(*w.block->launch, *a));
+  c.deferred = c.raced && may_race_if_read(*w.block->launch, *a);
   if (__builtin_expect(k.watch != 0, 0)) {
     note_look(w, r, *a, address);
     k.generation = ~0ull;  // makes the next access come here, too
@@ -123,7 +125,7 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     }
   } else {
     // Lanes in different allocations.
-    bool inside = true, writable = true, raced = false;
+    bool inside = true, writable = true, raced = false, deferred = false;
     each(lanes, [&](int i) {
       if (!inside || (!holds(c, r.address[i], r.size) && !refill(w, r, c, r.address[i]))) {
         inside = false;
@@ -131,6 +133,7 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
       }
       writable &= c.writable;
       raced |= c.raced;
+      deferred |= c.deferred;
       r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
       if (!marks(c, r)) return;
       std::uint8_t* shadow = k.memory->written_shadow(r.address[i] & ~7ull);
@@ -144,11 +147,12 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     if (r.writes && !writable) return report_global(w, r, lanes, true);
     if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);
     if (k.races != nullptr && !raced) note_host_memory(w, r, lanes);
+    if (deferred) end_deferral(k);
     return !raced || check_global_races(w, r, lanes);
   }
   if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);
   if (k.races == nullptr) return true;
-  if (c.raced) return check_global_races(w, r, lanes);
+  if (c.raced && !(c.deferred && is_deferred(w, r, lanes))) return check_global_races(w, r, lanes);
   note_host_memory(w, r, lanes);
   return true;
 }

@@ -7,8 +7,8 @@
 
 namespace lockstep::engine {
 
-// The range that this instruction accessed last. Empty if the set of allocations has changed since, or
-// what is written of them as a whole.
+// The range that this instruction accessed last. Empty if the set of allocations has changed since,
+// or what is written of them as a whole.
 inline CachedRange& cached(Worker& k, const Op& op) {
   const std::uint64_t generation = k.memory->cache_generation();
   if (__builtin_expect(k.generation != generation, 0)) {

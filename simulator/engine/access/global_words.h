@@ -25,8 +25,8 @@ struct GlobalWords {
   std::uint32_t low, high;  // the least and the greatest of `at`
 };
 
-// All bits of the lanes i to i + 7 that are among `lanes`, and none of the others; for elements of 8
-// bytes of the lanes i to i + 3.
+// All bits of the lanes i to i + 7 that are among `lanes`, and none of the others; for elements of
+// 8 bytes of the lanes i to i + 3.
 inline __attribute__((always_inline)) __m256i eight_of(LaneMask lanes, int i) {
   const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(lanes >> i)), bits),
@@ -42,8 +42,7 @@ inline __attribute__((always_inline)) __m256i four_of(LaneMask lanes, int i) {
 // address of the range without the access's offset.
 inline bool find_words(const std::uint64_t* a, std::uint64_t begin, std::uint64_t bytes,
                        LaneMask lanes, std::uint32_t size, std::uint32_t more, GlobalWords& out) {
-  const __m256i somewhere =
-      _mm256_set1_epi32(static_cast<int>(a[std::countr_zero(lanes)] - begin));
+  const __m256i somewhere = _mm256_set1_epi32(static_cast<int>(a[std::countr_zero(lanes)] - begin));
   const __m256i from = _mm256_set1_epi64x(static_cast<long long>(begin));
   __m256i far = _mm256_setzero_si256(), bits = far, low = _mm256_set1_epi32(-1), high = far;
   for (int i = 0; i < kWarpSize; i += 8) {
@@ -107,8 +106,9 @@ inline __attribute__((always_inline)) __m256i gather_eight(const void* from, __m
   return v;
 }
 
-// Whether the bytes of the elements of `lanes`, `size` of each, are written. `shadow` and `skip`: the byte and
-// the bit of the range's begin. Between aligned elements nothing is asked where they are far apart.
+// Whether the bytes of the elements of `lanes`, `size` of each, are written. `shadow` and `skip`:
+// the byte and the bit of the range's begin. Between aligned elements nothing is asked where they
+// are far apart.
 inline bool words_are_written(const std::uint8_t* shadow, std::uint32_t skip,
                               const GlobalWords& words, std::uint32_t size, LaneMask lanes) {
   const std::uint64_t span = std::uint64_t{words.high} - words.low + size;
@@ -176,9 +176,8 @@ inline void load_words(std::byte* to, const std::byte* from, const GlobalWords& 
                      : "=x"(v)
                      : "m"(bytes_at<32>(from + words.at[i] + 32 * part)));
       } else if constexpr (kBytes == 4) {
-        v = here == 0xff
-                ? gather_four(from, at, every, every)
-                : gather_four(from, at, eight_of(lanes, i), _mm256_loadu_si256(d));
+        v = here == 0xff ? gather_four(from, at, every, every)
+                         : gather_four(from, at, eight_of(lanes, i), _mm256_loadu_si256(d));
       } else {
         v = here == 0xff ? gather_eight(from, halves[part], every, every)
                          : gather_eight(from, halves[part], four_of(lanes, i + 4 * part),

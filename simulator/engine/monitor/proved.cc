@@ -94,13 +94,24 @@ void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
   });
 }
 
-bool may_race_in(const Launch& launch, const memory::Allocation& a) {
+namespace {
+
+// Whether only threads of the launch may access it.
+bool is_of_device(const memory::Allocation& a) {
   using memory::Kind;
-  if (!launch.contested || a.shared) return true;
-  const bool of_device =
-      a.kind == Kind::kDevice || a.kind == Kind::kVariable || a.kind == Kind::kConstant;
-  return !of_device ||
+  return !a.shared &&
+         (a.kind == Kind::kDevice || a.kind == Kind::kVariable || a.kind == Kind::kConstant);
+}
+
+}  // namespace
+
+bool may_race_in(const Launch& launch, const memory::Allocation& a) {
+  return !launch.contested || !is_of_device(a) ||
          std::binary_search(launch.contested->begin(), launch.contested->end(), a.base);
+}
+
+bool may_race_if_read(const Launch& launch, const memory::Allocation& a) {
+  return launch.deferred != nullptr && is_of_device(a) && launch.deferred->covers(a);
 }
 
 void compare_race_with_proof(const Warp& w, isa::Space space, std::uint64_t address,
@@ -120,6 +131,14 @@ void compare_race_with_proof(const Warp& w, isa::Space space, std::uint64_t addr
     const proof::Access* const a = c->find(pc);
     return a != nullptr && a->apart;
   };
+  const auto is_known = [&](std::uint32_t pc) {
+    const proof::Access* const a = c->find(pc);
+    return a != nullptr && a->apart_unless_read;
+  };
+  if (is_known(mine) && is_known(*other))
+    stop(w, mine, lane,
+         "proved: this access races only with loads of unknown addresses; this one races with " +
+             site_of(*w.block->program, *other).to_string());
   if (!is_apart(mine) && !is_apart(*other) && !(space == isa::Space::kShared && c->shared_apart))
     return;
   stop(w, mine, lane,

@@ -14,6 +14,8 @@ namespace lockstep::engine {
 // Whether accesses to the allocation may race, as far as is proved of the launch. Memory that the
 // host or other processes see always counts.
 bool may_race_in(const Launch& launch, const memory::Allocation& a);
+// Whether they may race only with loads that are not proved: see Launch::deferred.
+bool may_race_if_read(const Launch& launch, const memory::Allocation& a);
 
 // Call before `lanes` execute the operation at `pc`. Their threads and addresses must be those of
 // the certificate.

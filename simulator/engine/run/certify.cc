@@ -1,6 +1,7 @@
 #include "simulator/engine/run/certify.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "simulator/engine/launch/certificate.h"
 #include "simulator/engine/monitor/reports.h"
@@ -151,6 +152,21 @@ class Savings {
     return bases;
   }
 
+  // Launch::deferred. Assumes that global() has a value.
+  std::unique_ptr<DeferredStores> deferred(const proof::Certificate& c) const {
+    const auto extents = c.contested();
+    const auto always = bases_of(extents->always), if_read = bases_of(extents->if_read);
+    std::vector<std::uint64_t> bases;
+    std::set_difference(if_read.begin(), if_read.end(), always.begin(), always.end(),
+                        std::back_inserter(bases));
+    if (bases.empty()) return nullptr;
+    const Function& kernel = *l_.kernel;
+    std::vector<bool> proved(kernel.end - kernel.entry);
+    for (const proof::Access& a : c.accesses)
+      proved[a.pc - kernel.entry] = a.space == isa::Space::kGlobal && a.apart_unless_read;
+    return std::make_unique<DeferredStores>(std::move(bases), kernel.entry, std::move(proved));
+  }
+
  private:
   // Grids that the launch makes are unordered with its own threads' later accesses.
   bool is_closed() {
@@ -163,8 +179,14 @@ class Savings {
   std::optional<std::vector<std::uint64_t>> contested(const proof::Certificate& c) const {
     const auto extents = c.contested();
     if (!extents) return std::nullopt;
+    std::vector<proof::Extent> all = extents->always;
+    all.insert(all.end(), extents->if_read.begin(), extents->if_read.end());
+    return bases_of(all);
+  }
+  // The allocations, by base, in order.
+  std::vector<std::uint64_t> bases_of(const std::vector<proof::Extent>& extents) const {
     std::vector<std::uint64_t> bases;
-    for (const proof::Extent& e : *extents) bases.push_back(l_.memory->find(e.begin)->base);
+    for (const proof::Extent& e : extents) bases.push_back(l_.memory->find(e.begin)->base);
     std::sort(bases.begin(), bases.end());
     bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
     return bases;
@@ -213,6 +235,7 @@ void certify(Launch& l, const LoadedKernel& loaded) {
   if (saves && savings.of_shared(*l.certificate)) l.search_shared = false;
   l.contested = savings.global(*l.certificate);
   l.search_global = !saves || !l.contested;
+  if (!l.search_global) l.deferred = savings.deferred(*l.certificate);
 }
 
 }  // namespace lockstep::engine

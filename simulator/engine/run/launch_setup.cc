@@ -137,12 +137,17 @@ std::vector<Worker> make_workers(Launch& l) {
     l.shared_cells = in_cluster > 1;
   }
   l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(count);
+  // A listed store replaces what its cells hold, which must not count any more.
+  if (l.deferred != nullptr && l.races->records().counts_earlier_launches()) l.deferred = nullptr;
+  if (l.deferred != nullptr) l.deferred->start(count);
   std::vector<Worker> workers(count);
   if (config.coverage != nullptr) {
     config.coverage->prepare(*l.program, count);
     for (std::size_t i = 0; i < count; ++i) workers[i].coverage = &config.coverage->part(i);
   }
-  for (Worker& w : workers) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Worker& w = workers[i];
+    if (l.deferred != nullptr) w.deferred = l.deferred->list(i);
     w.races = l.races;
     w.between_blocks = l.races != nullptr && l.blocks > 1;
     w.launch = &l;

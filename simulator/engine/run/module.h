@@ -49,8 +49,8 @@ class LoadedKernel final : public Kernel {
   }
   // As certificate(), for a launch of about `work` warp instructions, if a proof is worth its cost.
   // Returns nullptr if no certificate is cached and the kernel's instructions and searches have not
-  // reached `price` for each proof, the new one included. Nor does it prove anything unless `may_save`
-  // returns true. A proof without benefit (`saves` returns false) counts as several.
+  // reached `price` for each proof, the new one included. Nor does it prove anything unless
+  // `may_save` returns true. A proof without benefit (`saves` returns false) counts as several.
   template <class MaySave, class Prove, class Saves>
   std::shared_ptr<const proof::Certificate> certificate_worth(const std::string& key,
                                                               std::uint64_t work,

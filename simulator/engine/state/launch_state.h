@@ -19,6 +19,7 @@
 #include "simulator/check/unique_findings.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/engine/state/concurrent_memory.h"
+#include "simulator/engine/state/deferred_stores.h"
 #include "simulator/engine/state/device_order.h"
 #include "simulator/engine/state/quiescence.h"
 #include "simulator/engine/state/warp_state.h"
@@ -97,6 +98,7 @@ struct Launch {
   std::optional<std::vector<std::uint64_t>> contested;
   bool search_global = true;  // search for races in all global memory; false: only in `contested`
                               // and in memory that others see
+  std::unique_ptr<DeferredStores> deferred;               // of contested allocations; nullptr: none
   std::shared_ptr<const proof::Certificate> certificate;  // nullptr: nothing is proved
   bool strict_barriers = false, strict_libraries = false, strict_writes = false;
   bool strict_proxies = false;

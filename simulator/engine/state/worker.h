@@ -21,9 +21,10 @@ struct CachedRange {
   std::uint64_t begin = 1, size = 0;  // kernels may touch [begin, begin + size)
   std::int64_t delta = 0;
   bool writable = false;
-  bool shadowed = false;    // the written-shadow is looked at, and marked
+  bool shadowed = false;     // the written-shadow is looked at, and marked
   bool all_written = false;  // it would be, but every byte is written
-  bool raced = false;  // accesses are recorded for the search for races
+  bool deferred = false;     // `raced`, of an allocation in Launch::deferred
+  bool raced = false;        // accesses are recorded for the search for races
 };
 inline constexpr int kCacheSlots = 32;
 inline constexpr std::uint64_t kRowSearch = 4;  // Worker::search_work
@@ -64,7 +65,8 @@ struct alignas(64) Worker {
   Coverage::Part* coverage = nullptr;  // LaunchConfig::coverage: this thread's part
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
-  bool between_blocks = false;  // races are searched for, and there are other blocks
+  DeferredStores::List* deferred = nullptr;  // this thread's, if Launch::deferred is not nullptr
+  bool between_blocks = false;               // races are searched for, and there are other blocks
   // What the search for races in global memory has done, in instructions of a warp that would take
   // as long: kRowSearch for lanes that it looks at together, one for a lane by itself.
   std::uint64_t search_work = 0;

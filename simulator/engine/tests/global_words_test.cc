@@ -307,9 +307,9 @@ TEST(GlobalWords, OneUnwrittenByteIsReported) {
   }
 }
 
-// Thread 40 stores `value` to the element of thread 7, after all have read theirs: by then the engine
-// knows that every byte of the allocation is written. Then each reads its element again, `stride`
-// elements from that of its neighbour, and adds to it.
+// Thread 40 stores `value` to the element of thread 7, after all have read theirs: by then the
+// engine knows that every byte of the allocation is written. Then each reads its element again,
+// `stride` elements from that of its neighbour, and adds to it.
 std::string store_between(const std::string& value, int stride) {
   return R"(
 .visible .entry k(.param .u64 x, .param .u64 out)

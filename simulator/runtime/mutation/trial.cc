@@ -89,8 +89,7 @@ void MemoryImage::put_back(const memory::DeviceMemory& memory) const {
   for (const Piece& p : pieces_) {
     put(memory.host(*p.allocation, p.allocation->base), contents_.data() + p.bytes,
         p.allocation->size);
-    if (put(memory.written_shadow(p.allocation->base), contents_.data() + p.shadow,
-            p.shadow_bytes))
+    if (put(memory.written_shadow(p.allocation->base), contents_.data() + p.shadow, p.shadow_bytes))
       memory.became_unwritten(p.allocation->base, p.allocation->size);
   }
 }

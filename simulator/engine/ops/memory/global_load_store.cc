@@ -12,6 +12,7 @@
 #include "simulator/engine/access/word_groups.h"
 #include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/counters.h"
+#include "simulator/engine/monitor/deferred.h"
 #include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/ops/memory/global_range.h"
@@ -30,9 +31,10 @@ namespace {
 // The search for races, for a row of weak accesses in global memory. False: nothing is recorded,
 // and each lane must be looked at.
 template <int kBytes>
-inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
+inline bool read_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
+  if (c.deferred && is_deferred_load(w, w.pc - 1)) return true;
   Worker& k = *w.block->worker;
   k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
@@ -44,9 +46,11 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
 
 // The same of one element that all lanes read.
 template <int kBytes>
-inline bool read_one_place(Warp& w, const Op& op, std::uint64_t at) {
+inline bool read_one_place(Warp& w, const Op& op, const CachedRange& c, std::uint64_t at) {
   if constexpr (kBytes < 4) return false;
+  if (c.deferred && is_deferred_load(w, w.pc - 1)) return true;
   Worker& k = *w.block->worker;
+  k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), at, at + kBytes - 1);
@@ -66,6 +70,10 @@ template <int kBytes>
 inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
+  if (c.deferred && is_deferred_store(w, op, first, kAllLanes, kBytes)) {
+    put_row<kBytes>(w, op, c, first);
+    return true;
+  }
   Worker& k = *w.block->worker;
   k.search_work += kRowSearch;
   const DoingFor searches(k, Doing::kRaces);
@@ -177,7 +185,7 @@ bool load_for_all(Warp& w, const Op& op, std::uint64_t at) {
   if ((at & (kBytes - 1)) != 0 ||
       (c.shadowed && !all_written(k.memory->written_shadow(at & ~7ull), at & 7, kBytes)))
     return false;
-  if (c.raced && !read_one_place<kBytes>(w, op, at)) return false;
+  if (c.raced && !read_one_place<kBytes>(w, op, c, at)) return false;
   if (k.counting) count_global_row(k.counters, false, at, kBytes);
   const auto* from = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
   using Element = std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>;
@@ -195,7 +203,8 @@ bool gather_global(Warp& w, const Op& op, LaneMask mask) {
   Worker& k = *w.block->worker;
   if (is_searched_elsewhere(k, w, op)) return false;
   const CachedRange& c = range_of<kBytes>(k, w, op, mask);
-  const bool raced = k.races != nullptr && c.raced;
+  const bool raced =
+      k.races != nullptr && c.raced && !(c.deferred && is_deferred_load(w, w.pc - 1));
   if (few(mask)) return !raced && load_few<kBytes>(w, op, c, mask);
   GlobalWords words;
   if (!find_words<kBytes>(w, op, c, mask, words)) return false;
@@ -258,7 +267,7 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
       if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 &&
           (!c.shadowed ||
            row_is_written<32 * kBytes>(k.memory->written_shadow(first & ~7ull), first & 7))) {
-        if (!c.raced || read_row<kBytes>(w, op, first)) {
+        if (!c.raced || read_row<kBytes>(w, op, c, first)) {
           if (k.counting) count_global_row(k.counters, false, first, 32 * kBytes);
           load_row<kBytes>(
               destination<std::byte>(w, op.dst),
