@@ -21,9 +21,8 @@ bool add_words(Warp& w, const Op& op, LaneMask mask) {
   if (k.races != nullptr && (c.raced || w.overlapped != 0 || host_sees(w, first))) return false;
   GlobalWords words;
   if (!find_words<sizeof(U)>(w, op, c, mask, words)) return false;
-  if (c.shadowed &&
-      !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7, words, sizeof(U),
-                         mask))
+  if (c.shadowed && !words_are_written(k.memory->written_shadow(c.begin & ~7ull), c.begin & 7,
+                                       words, sizeof(U), mask))
     return false;
   ++k.counters.atomics;
   const U* const values = source<U>(w, op.src[1]);
