@@ -81,8 +81,9 @@ TEST(Translate, LanesPartAndMeetWhereTheInterpretersDo) {
       const Launched off = launched(text, Translate::kOff, threads, schedule);
       ASSERT_EQ(off.findings, "") << text;
       ASSERT_EQ(off, launched(text, Translate::kAlways, threads, schedule)) << seed << text;
-      if (seed % 10 == 0)
+      if (seed % 10 == 0) {
         ASSERT_EQ(off, launched(text, Translate::kCompare, threads, schedule)) << seed << text;
+      }
     }
   }
 }
