@@ -13,8 +13,8 @@ namespace {
 using isa::Space;
 using program::Matrix;
 
-// A matrix in global memory of which nothing is left to check or to count: every line is in bounds,
-// and no races are searched for there.
+// A matrix in global memory that needs no further check and is not counted: every line is in
+// bounds, and no races are searched for there.
 struct Unchecked {
   std::byte* bytes =
       nullptr;  // in the host's memory; nullptr: the accesses of each lane are checked

@@ -1,5 +1,5 @@
-// wmma.load and wmma.store of a matrix in global memory of which nothing is left to check but its
-// bounds and unwritten bytes: all elements are moved at once.
+// wmma.load and wmma.store of a matrix in global memory, if only its bounds and unwritten bytes
+// need a check: all elements are moved at once.
 #pragma once
 
 #include <cstdint>
