@@ -24,9 +24,15 @@ def _machine_impl(_ctx):
         debian = "libxbyak-dev",
         files = {"include/xbyak": "/usr/include/xbyak"},
     )
+    system_library(
+        name = "xxhash",
+        build_file = "//bazel/system:xxhash.BUILD",
+        debian = "libxxhash-dev",
+        files = {"include/xxhash.h": "/usr/include/xxhash.h"},
+    )
 
 machine = module_extension(
     implementation = _machine_impl,
     doc = "@cuda, the toolkit, @local_gpus, the identity of the GPUs, and, from the " +
-          "distribution, @d3, @xbyak and the licences in @notices.",
+          "distribution, @d3, @xbyak, @xxhash and the licences in @notices.",
 )

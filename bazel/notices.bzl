@@ -11,6 +11,7 @@ _LIBRARIES = {
     "LZ4": "liblz4-dev",
     "RapidCheck": "librapidcheck-dev",
     "Xbyak": "libxbyak-dev",
+    "xxHash": "libxxhash-dev",
     "Zstandard": "libzstd-dev",
     "{fmt}": "libfmt-dev",
 }

@@ -121,3 +121,8 @@ def lockstep_repositories():
         debian = "libxbyak-dev",
         files = {"include/xbyak": "/usr/include/xbyak"},
     )
+    _library(
+        name = "xxhash",
+        debian = "libxxhash-dev",
+        files = {"include/xxhash.h": "/usr/include/xxhash.h"},
+    )

@@ -91,6 +91,7 @@ int lockstepMarkUnwritten(void* begin, size_t bytes) {
     const lockstep::memory::Allocation* a = r.memory->find(address);
     if (a == nullptr || a->freed || bytes > a->base + a->size - address) return -1;
     r.memory->mark_unwritten(address, bytes);
+    r.repeats.wrote();
     return 0;
   });
 }

@@ -189,6 +189,7 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
     if (object == 0) return cudaSuccess;
     run_all(r);  // kernels may use it
     textures().erase(object);
+    r.repeats.forget();
     return r.images.remove_texture(object) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
@@ -246,6 +247,7 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
     if (object == 0) return cudaSuccess;
     run_all(r);  // kernels may use it
     surfaces().erase(object);
+    r.repeats.forget();
     return r.images.remove_surface(object) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }

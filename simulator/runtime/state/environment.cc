@@ -163,6 +163,16 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       return complaint("LOCKSTEP_PROOF", value, "'off', 'on' or 'compare'");
     settings.proof = value == "off" ? Proof::kOff : value == "on" ? Proof::kOn : Proof::kCompare;
   }
+  if (const char* word = lookup("LOCKSTEP_REPEATS"); word != nullptr && *word != '\0') {
+    using Mode = Repeats::Mode;
+    const std::string_view value = word;
+    if (value != "off" && value != "on" && value != "always" && value != "compare")
+      return complaint("LOCKSTEP_REPEATS", value, "'off', 'on', 'always' or 'compare'");
+    settings.repeats = value == "off"      ? Mode::kOff
+                       : value == "on"     ? Mode::kOn
+                       : value == "always" ? Mode::kAlways
+                                           : Mode::kCompare;
+  }
   if (const char* word = lookup("LOCKSTEP_TRANSLATE"); word != nullptr && *word != '\0') {
     using Translate = engine::LaunchConfig::Translate;
     const std::string_view value = word;

@@ -39,6 +39,11 @@
 //                                 enough; off: they do not; always: from its first launch on;
 //                                 compare: that, held against the interpreter, and the process
 //                                 stops at the first difference (simulator/translate)
+//   LOCKSTEP_REPEATS=on           a launch that repeats an earlier one on the same memory is not
+//                                 executed, where looking for such launches pays; off: it is;
+//                                 always: they are looked for at any cost; compare: that, and they
+//                                 are executed, and the process stops where one leaves other memory
+//                                 (repeats/repeats.h)
 //   LOCKSTEP_PROFILE=0            1: where the time of kernels goes is recorded (exec --profile)
 //   LOCKSTEP_CERTIFICATE=0        1: what is proved of each launch is recorded (exec --certificate)
 //   CUDA_LAUNCH_BLOCKING=0        1: a launch itself returns the kernel's error, as NVIDIA's
@@ -53,6 +58,7 @@
 #include "simulator/check/finding.h"
 #include "simulator/check/suppressions.h"
 #include "simulator/engine/launch/launch.h"
+#include "simulator/runtime/repeats/repeats.h"
 #include "simulator/runtime/state/profile.h"
 
 namespace lockstep::runtime {
@@ -84,6 +90,7 @@ struct Settings {
   bool host_accesses = true;
   engine::LaunchConfig::Proof proof = engine::LaunchConfig::Proof::kOn;
   engine::LaunchConfig::Translate translate = engine::LaunchConfig::Translate::kOn;
+  Repeats::Mode repeats = Repeats::Mode::kOn;
   bool certificate = false;
   bool time_profile = false;
 };

@@ -112,6 +112,7 @@ bool Modules::known(const FatBinary* binary) const {
 
 void Modules::remove(Runtime& runtime, FatBinary* binary) {
   record_coverage(runtime, *binary);
+  runtime.repeats.forget();
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->binary == binary; });
   binaries_.remove_if([&](const FatBinary& b) { return &b == binary; });
@@ -305,6 +306,7 @@ void Modules::record_coverage(Runtime& runtime) {
 }
 
 void Modules::unload(Runtime& runtime, int device) {
+  runtime.repeats.forget();
   for (FatBinary& binary : binaries_) {
     const auto it = binary.loaded.find(device);
     if (it == binary.loaded.end()) continue;

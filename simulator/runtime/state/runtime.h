@@ -28,6 +28,8 @@
 #include "simulator/runtime/order/order.h"
 #include "simulator/runtime/order/touched_memory.h"
 #include "simulator/runtime/queue/queue.h"
+#include "simulator/runtime/queue/queue_limit.h"
+#include "simulator/runtime/repeats/repeats.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
@@ -135,8 +137,10 @@ class Runtime {
   MemoryHistory memory_history;
   Operations operations;
   DependentLaunches dependent_launches;
+  Repeats repeats;
   Order order;
   Queue queue{order};
+  QueueLimit queue_limit;
   std::size_t waiting = 0;        // calls of the host that are waiting
   bool host_sees_memory = false;  // pinned, managed or registered memory has been used
   std::mt19937_64 random;         // for the order of operations; seeded by the schedule

@@ -145,7 +145,10 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
     }
     if (!p.kernel->advance()) {
       // Others may wait for what it has written.
-      if (!begun || p.kernel->running().changes() != before) runtime.queue.changed();
+      if (!begun || p.kernel->running().changes() != before) {
+        runtime.queue.changed();
+        runtime.repeats.wrote();
+      }
       *done = false;
       return cudaSuccess;
     }
@@ -163,6 +166,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
 cudaError_t perform(Runtime& runtime, Device& device, Pending& p, bool* done) {
   if (p.expand) {
     runtime.dependent_launches.forget();
+    runtime.repeats.wrote();
     return p.expand(runtime, p);
   }
   if (const auto* kernel = std::get_if<KernelWork>(&p.work))
@@ -193,11 +197,15 @@ bool execute(Runtime& runtime, Pending& p) {
     const Executing executing(p);
     const PagesOpen open(runtime.host_watch.pages);
     if (transcript().is_on() && !waits_for_memory(p)) transcript().add(runtime, device, p);
+    const auto since = std::chrono::steady_clock::now();
+    const std::uint64_t repetitions = runtime.repeats.count();
     try {
       error = perform(runtime, device, p, &done);
     } catch (...) {
       error = report_exception(p.api_name);
     }
+    if (runtime.repeats.count() == repetitions)
+      runtime.queue_limit.executed(std::chrono::steady_clock::now() - since);
   }
   if (!done) {
     p.running = false;
@@ -373,7 +381,7 @@ void after_put(Runtime& runtime) {
   } else if (last.moment && runtime.queue.size() == 1) {
     run_what_can(runtime, {nullptr, true, nullptr});  // its time is now
   }
-  if (runtime.queue.size() >= kMostPending)
+  if (runtime.queue.size() >= runtime.queue_limit.most())
     run_what_can(runtime, {nullptr, true, random_of(runtime)});
   if (!runtime.queue.empty()) attendant().attend(runtime);
 }

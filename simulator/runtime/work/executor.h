@@ -19,10 +19,6 @@
 
 namespace lockstep::runtime {
 
-// The most queued operations. They fit into a processor's L2 cache; with 1,024, each launch took
-// twice as long.
-inline constexpr std::size_t kMostPending = 128;
-
 // Whether operations are executed when they are put.
 bool executes_at_once(const Runtime& runtime);
 

@@ -144,6 +144,17 @@ void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel
   runtime.report(std::move(outcome.findings));
 }
 
+// Whether the launch may be one that others repeat, or may itself repeat an earlier one.
+bool may_repeat(const Runtime& runtime, const KernelWork& work, const engine::LaunchConfig& config,
+                const Operation& at) {
+  using Config = engine::LaunchConfig;
+  return runtime.repeats.mode != Repeats::Mode::kOff && config.schedule_seed == 0 &&
+         config.proof != Config::Proof::kCompare &&
+         config.translate != Config::Translate::kCompare && config.coverage == nullptr &&
+         !config.certified && config.running_grids.empty() && !work.request.programmatic &&
+         config.concurrent.empty() && work.by_kernel.empty() && is_closed(runtime, at);
+}
+
 }  // namespace
 
 cudaError_t unknown_kernel(const void* function) {
@@ -353,7 +364,18 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   made->stack_ = work.stack;
   made->by_kernel_ = work.by_kernel;
   made->host_knows_ = host;
-  if (interceptor != nullptr && !interceptor->executes_late()) {
+  if (may_repeat(runtime, work, config, at)) {
+    Repeats::Begun begun =
+        runtime.repeats.begin(*loaded, config, device.ordinal, *runtime.memory);
+    made->repeats_ = begun.outcome.has_value();
+    made->outcome_ = std::move(begun.outcome);
+    made->attempt_ = std::move(begun.attempt);
+    // The order of the blocks is the same each time.
+    if (runtime.repeats.mode == Repeats::Mode::kCompare) config.host_threads = 1;
+  }
+  if (made->repeats_) {
+    // It is over.
+  } else if (interceptor != nullptr && !interceptor->executes_late()) {
     // It sees whole launches.
     made->outcome_ = engine::launch(*loaded, config, *runtime.memory);
   } else {
@@ -369,6 +391,16 @@ bool RunningKernel::advance() {
   return false;
 }
 
+// Execution has changed memory.
+void RunningKernel::note_execution(Runtime& runtime, const engine::Outcome& outcome) const {
+  if (repeats_) return;
+  if (attempt_) {
+    runtime.repeats.ended(*attempt_, *kernel_, outcome, has_waited_, *runtime.memory);
+  } else {
+    runtime.repeats.wrote();
+  }
+}
+
 void RunningKernel::go_on(Runtime& runtime) {
   if (running_->heard_host()) heard_.join(*host_knows_);
   host_knows_ = runtime.order.host_now();
@@ -378,6 +410,7 @@ void RunningKernel::go_on(Runtime& runtime) {
 cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operation& at) {
   engine::Outcome outcome = outcome_ ? std::move(*outcome_) : running_->finish();
   running_ = nullptr;
+  note_execution(runtime, outcome);
   if (has_waited_) {
     // Others have run in between.
     runtime.dependent_launches.forget();

@@ -49,6 +49,7 @@ class RunningKernel {
 
  private:
   RunningKernel() = default;
+  void note_execution(Runtime& runtime, const engine::Outcome& outcome) const;
 
   const engine::Kernel* kernel_ = nullptr;
   const KernelEntry* entry_ = nullptr;
@@ -59,6 +60,8 @@ class RunningKernel {
   std::unique_ptr<engine::Running> running_;
   std::optional<engine::Outcome> outcome_;  // if it ran to its end at once
   std::vector<engine::DeviceLaunch> launches_;
+  std::optional<Repeats::Attempt> attempt_;  // if it may be repeated later
+  bool repeats_ = false;                     // an earlier launch, so it is not executed
   bool has_waited_ = false;
   std::shared_ptr<const Clock> host_knows_;  // when it last continued
   Clock heard_;                              // what it may have learnt from the host before

@@ -262,8 +262,25 @@ cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work)
   return cudaSuccess;
 }
 
+namespace {
+
+// The operation is going to change memory.
+void note_change(Runtime& runtime, const Work& work) {
+  if (std::holds_alternative<RecordWork>(work) || std::holds_alternative<WaitWork>(work) ||
+      std::holds_alternative<EmptyWork>(work))
+    return;
+  if (std::holds_alternative<CopyWork>(work) || std::holds_alternative<FillWork>(work)) {
+    runtime.repeats.wrote(accesses_of(runtime, work).written);
+  } else {
+    runtime.repeats.wrote();
+  }
+}
+
+}  // namespace
+
 cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, const Operation& at) {
   runtime.dependent_launches.forget();
+  note_change(runtime, work);
   check_order(runtime, api_name, at, work);
   if (const cudaError_t error = check_presence(runtime, api_name, at, work); error != cudaSuccess)
     return error;
