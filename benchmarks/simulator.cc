@@ -99,6 +99,9 @@ std::vector<std::pair<std::string, std::string>> single_kernels(const std::strin
   return kernels;
 }
 
+// The programs launch a kernel again and again on the same memory, to be timed.
+const std::string kExecutesAll = "LOCKSTEP_REPEATS=off ";
+
 // Million warp instructions a second of processor time, on one host thread. False: a kernel failed.
 bool time_single_kernels(const std::string& program,
                          const std::vector<std::pair<std::string, std::string>>& kernels,
@@ -111,7 +114,7 @@ bool time_single_kernels(const std::string& program,
       std::vector<double> of_rounds;
       for (int r = 0; r < rounds; ++r) {
         const Contender c = {name,
-                             "LOCKSTEP_HOST_THREADS=1 " +
+                             kExecutesAll + "LOCKSTEP_HOST_THREADS=1 " +
                                  std::string(checked ? "" : "LOCKSTEP_CHECKS=none ") + program +
                                  " 4 " + name,
                              {name + ":processor", name + ":instructions"}};
@@ -241,7 +244,7 @@ int main(int argc, char** argv) {
                  "time only these of the kernels that are timed by themselves (may be repeated)");
   CLI11_PARSE(app, argc, argv);
 
-  const std::string cuda = "LOCKSTEP_HOST_THREADS=2 " + folder + "/cuda_kernels",
+  const std::string cuda = kExecutesAll + "LOCKSTEP_HOST_THREADS=2 " + folder + "/cuda_kernels",
                     opencl = folder + "/opencl_kernels";
   auto singles = single_kernels(folder + "/cuda_kernels 1 list");
   RatiosToPocl ratios(cuda, opencl);

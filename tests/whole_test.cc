@@ -230,6 +230,7 @@ exec::ProgramRun program() {
   r.totals["f(int*)"] = {3, {{"atomics", 2}, {"barriers", 5}}};
   r.totals["g()"] = {1, {}};
   r.refused_launches = 2;
+  r.repeated_launches = 1;
   for (int k = 0; k <= static_cast<int>(check::Kind::kApiError); ++k) {
     const std::string name = check::name(static_cast<check::Kind>(k));
     nlohmann::json finding = {{"kind", name},

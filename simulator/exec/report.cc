@@ -208,6 +208,9 @@ std::string summary(const RunRecord& record) {
                                  ? ""
                                  : " with the checks " + record.checks;
   return launches + " on a simulated " + record.device + (record.checks.empty() ? "" : checks) +
+         (record.repeated_launches == 0
+              ? ""
+              : ", " + std::to_string(record.repeated_launches) + " repeated an earlier one") +
          (record.refused_launches == 0
               ? ""
               : ", " + count(record.refused_launches, "launch", "launches") + " refused") +
@@ -245,6 +248,7 @@ json json_report(const ProgramRun& run) {
                  {"kernels", std::move(kernels)},
                  {"library_calls", run.record.library_calls},
                  {"refused_launches", run.record.refused_launches},
+                 {"repeated_launches", run.record.repeated_launches},
                  {"findings", run.record.findings},
                  {"suppressed", run.record.suppressed},
                  {"unused_suppressions", std::move(unused)}};

@@ -195,6 +195,17 @@ TEST(Reports, ShowRefusedLaunches) {
   EXPECT_EQ(log["runs"][0]["results"][0]["properties"]["error"], "cudaErrorInvalidValue");
 }
 
+TEST(Reports, ShowRepeatedLaunches) {
+  ProgramRun run = sample();
+  run.record.findings = json::array();
+  run.record.suppressed = json::array();
+  run.record.repeated_launches = 3;
+  EXPECT_EQ(summary(run.record),
+            "4 launches of 2 kernels on a simulated sm_90, 3 repeated an earlier one: 0 errors, 0 "
+            "for information, 0 suppressed");
+  EXPECT_EQ(json_report(run)["repeated_launches"], 3);
+}
+
 TEST(Text, EndsWithASummary) {
   EXPECT_EQ(
       text_report(sample()),

@@ -127,6 +127,7 @@ RunRecord read_run_record(const std::string& path) {
     } else if (line.contains("totals")) {
       add_totals(line["totals"], &record);
       record.refused_launches += line.value("refused_launches", std::uint64_t{0});
+      record.repeated_launches += line.value("repeated_launches", std::uint64_t{0});
       finished.insert(pid);
     }
   }

@@ -33,8 +33,9 @@ struct RunRecord {
   // The time profile: instructions with "spent", from all processes that ended normally.
   nlohmann::json profile = nlohmann::json::array();
   CoverageRecord coverage;  // from processes that ended normally
-  std::uint64_t refused_launches =
-      0;               // launches that the simulated GPU refused, in processes that ended normally
+  // Of processes that ended normally: launches that the simulated GPU refused, and launches that
+  // were not executed because they repeated an earlier one.
+  std::uint64_t refused_launches = 0, repeated_launches = 0;
   int unfinished = 0;  // processes without counters and coverage: they crashed or called _exit
   bool lossy = false;  // something could not be recorded: findings may be missing
   bool untaken_errors = false;  // an error that its process did not handle

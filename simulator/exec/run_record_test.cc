@@ -117,13 +117,15 @@ TEST(RunRecord, OfAFindingTheLastLineCounts) {
       R"x({"pid":1,"finding":{"kind":"api-error","severity":"information","occurrences":9},)x"
       R"x("number":4,"suppressed":false})x"
       "\n";
-  const RunRecord looked_at = read(first + later +
-                                   R"x({"pid":1,"totals":[],"refused_launches":2})x"
-                                   "\n");
+  const RunRecord looked_at =
+      read(first + later +
+           R"x({"pid":1,"totals":[],"refused_launches":2,"repeated_launches":7})x"
+           "\n");
   ASSERT_EQ(looked_at.findings.size(), 1u);
   EXPECT_EQ(looked_at.findings[0]["occurrences"], 9);
   EXPECT_FALSE(looked_at.untaken_errors);
   EXPECT_EQ(looked_at.refused_launches, 2u);
+  EXPECT_EQ(looked_at.repeated_launches, 7u);
   EXPECT_TRUE(read(later + first).untaken_errors);
   // Each process numbers its own findings; 0 is no number.
   EXPECT_EQ(

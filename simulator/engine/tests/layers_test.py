@@ -30,7 +30,7 @@ LAYERS = {
     ],
     "runtime": [
         ["order"],
-        ["host", "queue"],
+        ["host", "queue", "repeats"],
         ["state"],
         ["inspect", "mutation", "work"],
         ["graph"],

@@ -119,7 +119,7 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
     return;
   }
   settings = std::get<Settings>(read);
-  repeats.mode = settings.repeats;
+  repeats = Repeats(settings.repeats);
   limits = settings.profile->limits();
   random.seed(settings.schedule);
   findings.set_quiet(settings.quiet);

@@ -79,19 +79,15 @@ std::shared_ptr<Entry> Queue::next(const Choice& choice) const {
   return *first;
 }
 
-// Operations of a lane that do not come before `at` come after it if the first of them does. That
-// one has the lane's next number.
+// Operations of a lane that do not come before `at` come after it if the first of them does.
 bool Queue::orders_all_with(const Operation& at) const {
   const std::vector<std::uint32_t>& last = order_.last();
   std::ptrdiff_t lanes = 0;  // with operations that do not come before `at`
   for (Lane lane = 0; lane < last.size(); ++lane) lanes += !at.before.covers(lane, last[lane]);
-  for (auto entry = entries_.begin(); entry != entries_.end() && lanes > 0; ++entry) {
-    const Operation& e = (*entry)->at;
-    if (e.sequence != at.before.at(e.lane) + 1) continue;
-    if (!e.before.covers(at.lane, at.sequence)) return false;
-    --lanes;
-  }
-  return lanes == 0;
+  return lanes == std::count_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+           const Operation& e = entry->at;
+           return e.sequence == at.before.at(e.lane) + 1 && e.before.covers(at.lane, at.sequence);
+         });
 }
 
 void Queue::learn(const Clock& what) {

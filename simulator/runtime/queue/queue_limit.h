@@ -19,13 +19,10 @@ class QueueLimit {
     ++count_;
     mean_ += (time - mean_) / kWeight;
   }
-  std::size_t most() const {
-    if (count_ < kFew) return kAtFirst;
-    return mean_ < kLong ? kOfShort : kOfLong;
-  }
+  std::size_t most() const { return count_ >= kFew && mean_ < kLong ? kOfShort : kOfLong; }
 
  private:
-  static constexpr std::size_t kOfShort = 128, kAtFirst = 1024, kOfLong = 8192;
+  static constexpr std::size_t kOfShort = 128, kOfLong = 8192;
   static constexpr std::chrono::microseconds kLong{20};
   static constexpr std::uint64_t kFew = 64;
   static constexpr int kWeight = 32;  // of so many operations, each has an equal share in the mean

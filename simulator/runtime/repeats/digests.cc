@@ -15,21 +15,25 @@ bool host_writes(const memory::Allocation& a) {
          a.kind == memory::Kind::kRegistered;
 }
 
-Digest digest_of_piece(const memory::DeviceMemory& memory, const memory::Allocation& a) {
+Piece look_at(const memory::DeviceMemory& memory, const memory::Allocation& a) {
+  const memory::Address end = a.base + a.size;
+  const bool all_written = !a.has_shadow || memory.is_all_written(a);
+  const bool fresh = !all_written && memory.first_written(a.base, a.size) == end;
   Digest contents, written;
   if (a.usable()) contents = digest_of({memory.host(a, a.base), a.size});
-  const bool all_written = !a.has_shadow || memory.is_all_written(a);
-  if (a.usable() && !all_written) {
+  if (!all_written && !fresh) {
     const std::uint8_t* const first = memory.written_shadow(a.base);
-    const std::uint8_t* const last = memory.written_shadow(a.base + a.size - 1);
+    const std::uint8_t* const last = memory.written_shadow(end - 1);
     written = digest_of(std::as_bytes(std::span(first, last + 1)));
   }
-  const std::array<std::uint64_t, 10> all{
-      a.base,       a.end,        a.begin,     a.size,      a.id,
-      contents.low, contents.high, written.low, written.high,
-      static_cast<std::uint64_t>(a.kind) | static_cast<std::uint64_t>(a.usable()) << 8 |
-          static_cast<std::uint64_t>(all_written) << 9 | static_cast<std::uint64_t>(a.device) << 16};
-  return digest_of(std::as_bytes(std::span(all)));
+  const std::array<std::uint64_t, 8> place{a.id,       a.base,
+                                           a.size,     a.begin,
+                                           a.end,      static_cast<std::uint64_t>(a.kind),
+                                           a.usable(), static_cast<std::uint64_t>(a.device)};
+  const std::array<std::uint64_t, 6> state{contents.low, contents.high, written.low,
+                                           written.high, all_written,   fresh};
+  return {&a, digest_of(std::as_bytes(std::span(place))),
+          digest_of(std::as_bytes(std::span(state))), fresh};
 }
 
 }  // namespace
@@ -42,20 +46,14 @@ Digest digest_of(std::span<const std::byte> bytes) {
 void MemoryDigests::wrote(const memory::Box& box) {
   if (box.empty()) return;
   for (const memory::Allocation* a : live_) {
-    if (a->base >= box.end() || a->base + a->size <= box.begin) continue;
-    known_[a->id].valid = false;
-    changes_ = true;
+    if (a->base < box.end() && box.begin < a->base + a->size) known_.erase(a->id);
   }
 }
 
-void MemoryDigests::wrote() {
-  known_.clear();
-  changes_ = true;
-}
+void MemoryDigests::wrote() { known_.clear(); }
 
 void MemoryDigests::became(std::span<const Piece> pieces) {
-  for (const Piece& p : pieces) known_[p.allocation->id] = {true, p.digest};
-  changes_ = true;
+  for (const Piece& p : pieces) known_[p.allocation->id] = p;
 }
 
 // Brings live_ up to date. What is known of an allocation does not survive a change of the set: its
@@ -72,8 +70,7 @@ std::uint64_t MemoryDigests::unread_bytes(const memory::DeviceMemory& memory) {
   follow(memory);
   std::uint64_t bytes = 0;
   for (const memory::Allocation* a : live_) {
-    const auto it = known_.find(a->id);
-    if (host_writes(*a) || it == known_.end() || !it->second.valid) bytes += a->size;
+    if (host_writes(*a) || !known_.contains(a->id)) bytes += a->size;
   }
   return bytes;
 }
@@ -81,23 +78,12 @@ std::uint64_t MemoryDigests::unread_bytes(const memory::DeviceMemory& memory) {
 const MemoryState* MemoryDigests::now(memory::DeviceMemory& memory) {
   follow(memory);
   if (shared_ || !memory.partly_written().empty()) return nullptr;
-  bool changed = changes_;
-  changes_ = false;
+  state_.clear();
   for (const memory::Allocation* a : live_) {
-    Known& known = known_[a->id];
-    if (known.valid && !host_writes(*a)) continue;
-    const Digest digest = digest_of_piece(memory, *a);
-    changed |= !known.valid || digest != known.digest;
-    known = {true, digest};
+    const auto [it, is_new] = known_.try_emplace(a->id);
+    if (is_new || host_writes(*a)) it->second = look_at(memory, *a);
+    state_.push_back(it->second);
   }
-  if (!changed) return &state_;
-  state_.pieces.clear();
-  std::vector<Digest> all;
-  for (const memory::Allocation* a : live_) {
-    state_.pieces.push_back({a, known_[a->id].digest});
-    all.push_back(state_.pieces.back().digest);
-  }
-  state_.whole = digest_of(std::as_bytes(std::span(all)));
   return &state_;
 }
 

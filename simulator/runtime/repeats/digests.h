@@ -24,19 +24,15 @@ struct Digest {
 };
 Digest digest_of(std::span<const std::byte> bytes);
 
-// The digest of one allocation.
+// The state of one allocation.
 struct Piece {
-  const memory::Allocation* allocation = nullptr;  // valid while the memory's generation is the same
-  Digest digest;
-  bool operator==(const Piece& other) const {
-    return allocation == other.allocation && digest == other.digest;
-  }
+  const memory::Allocation* allocation =
+      nullptr;         // valid while the memory's generation is the same
+  Digest place;        // its number, address, size, kind and limits
+  Digest contents;     // its bytes, and which of them count as written
+  bool fresh = false;  // no byte counts as written
 };
-
-struct MemoryState {
-  std::vector<Piece> pieces;  // by address
-  Digest whole;
-};
+using MemoryState = std::vector<Piece>;  // by address
 
 class MemoryDigests {
  public:
@@ -53,17 +49,11 @@ class MemoryDigests {
   const MemoryState* now(memory::DeviceMemory& memory);
 
  private:
-  struct Known {
-    bool valid = false;
-    Digest digest;
-  };
   void follow(const memory::DeviceMemory& memory);
-
-  std::unordered_map<std::uint64_t, Known> known_;  // by the allocation's number
+  std::unordered_map<std::uint64_t, Piece> known_;  // by the allocation's number
   std::vector<const memory::Allocation*> live_;     // by address
   std::uint64_t generation_ = ~std::uint64_t{0};
-  bool shared_ = false;     // with other processes
-  bool changes_ = true;     // some allocation must be read again
+  bool shared_ = false;  // with other processes
   MemoryState state_;
 };
 

@@ -19,8 +19,10 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr double kAtFirst = 0.02, kOfExecuted = 0.05, kOfGained = 0.5;
 // Bytes that are read in a second, at least.
 constexpr double kBytesPerSecond = 4e9;
-constexpr std::size_t kMostRecords = 1024;
-constexpr std::uint64_t kMostSaved = std::uint64_t{512} << 20;
+constexpr std::size_t kMostRecords = 256;
+// Bytes that are saved in all, and after a launch that has not come again yet.
+constexpr std::uint64_t kMostSaved = std::uint64_t{512} << 20,
+                        kMostAtOnce = std::uint64_t{32} << 20;
 
 double seconds_since(SteadyClock::time_point t) {
   return std::chrono::duration<double>(SteadyClock::now() - t).count();
@@ -30,16 +32,26 @@ double seconds_to_read(std::uint64_t bytes) { return static_cast<double>(bytes) 
 
 // Everything but memory on which the launch depends.
 Digest digest_of_launch(const engine::Kernel& kernel, const engine::LaunchConfig& c, int device) {
-  const auto* const address = &kernel;
-  const std::uint32_t shape[] = {c.grid.x,    c.grid.y,    c.grid.z,
-                                 c.block.x,   c.block.y,   c.block.z,
-                                 c.cluster.x, c.cluster.y, c.cluster.z,
-                                 c.dynamic_shared, c.cooperative, c.count, c.suppressed,
-                                 static_cast<std::uint32_t>(device)};
-  std::vector<std::byte> all(sizeof address + sizeof shape + sizeof c.sample);
-  std::memcpy(all.data(), &address, sizeof address);
-  std::memcpy(all.data() + sizeof address, shape, sizeof shape);
-  std::memcpy(all.data() + sizeof address + sizeof shape, &c.sample, sizeof c.sample);
+  const std::uint64_t values[] = {reinterpret_cast<std::uintptr_t>(&kernel),
+                                  c.grid.x,
+                                  c.grid.y,
+                                  c.grid.z,
+                                  c.block.x,
+                                  c.block.y,
+                                  c.block.z,
+                                  c.cluster.x,
+                                  c.cluster.y,
+                                  c.cluster.z,
+                                  c.dynamic_shared,
+                                  c.cooperative,
+                                  c.checks,
+                                  c.suppressed,
+                                  c.instruction_limit,
+                                  c.sample,
+                                  c.count,
+                                  static_cast<std::uint64_t>(device)};
+  const auto bytes = std::as_bytes(std::span(values));
+  std::vector<std::byte> all(bytes.begin(), bytes.end());
   all.insert(all.end(), c.parameters.begin(), c.parameters.end());
   return digest_of(all);
 }
@@ -67,8 +79,32 @@ std::size_t shadow_bytes(const memory::DeviceMemory& memory, const memory::Alloc
 
 }  // namespace
 
+bool Repeats::Record::does_not_matter(std::size_t i) const {
+  return before[i].fresh && after[i].contents == before[i].contents;
+}
+
+bool Repeats::Record::fits(const MemoryState& state) const {
+  if (state.size() != before.size()) return false;
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (state[i].place != before[i].place) return false;
+    if (state[i].contents == before[i].contents) continue;
+    if (!before[i].fresh) return false;
+    if (!state[i].fresh && !does_not_matter(i) && state[i].contents != after[i].contents)
+      return false;
+  }
+  return true;
+}
+
+std::vector<Piece> Repeats::Record::differing(const MemoryState& state) const {
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (state[i].contents != after[i].contents && !does_not_matter(i)) pieces.push_back(after[i]);
+  }
+  return pieces;
+}
+
 bool Repeats::is_affordable(double seconds) const {
-  return mode != Mode::kOn ||
+  return mode_ != Mode::kOn ||
          spent_ + seconds <= kAtFirst + kOfExecuted * executed_ + kOfGained * gained_;
 }
 
@@ -95,57 +131,62 @@ Repeats::Begun Repeats::begin(const engine::Kernel& kernel, const engine::Launch
   const MemoryState* const state = look(memory);
   if (state == nullptr) return begun;
   begun.attempt.launch = digest_of_launch(kernel, config, device);
-  const auto record = find({begun.attempt.launch, state->whole});
-  const bool is_known = record != records_.end() && mode != Mode::kCompare &&
-                        (record->after == record->before || !record->saved.empty());
-  if (!is_known) {
-    begun.attempt.before = *state;
-    return begun;
+  const auto record = find(begun.attempt.launch, *state);
+  if (record != records_.end() && mode_ != Mode::kCompare) {
+    const std::vector<Piece> pieces = record->differing(*state);
+    if (pieces.empty() || !record->saved.empty()) {
+      restore(*record, pieces, memory);
+      ++count_;
+      gained_ += record->seconds;
+      begun.outcome.emplace();
+      begun.outcome->counters = record->counters;
+      begun.outcome->first_record = begun.outcome->end_of_records = memory.race_records();
+      return begun;
+    }
   }
-  restore(*record, memory);
-  ++count_;
-  gained_ += record->seconds;
-  begun.outcome.emplace();
-  begun.outcome->counters = record->counters;
-  begun.outcome->first_record = begun.outcome->end_of_records = memory.race_records();
+  begun.attempt.before = *state;
+  if ((config.checks & check::kInitialisation) == 0) {
+    // It may depend on unwritten bytes.
+    for (Piece& p : *begun.attempt.before) p.fresh = false;
+  }
   return begun;
 }
 
-void Repeats::ended(const Attempt& attempt, const engine::Kernel& kernel,
+bool Repeats::ended(const Attempt& attempt, const engine::Kernel& kernel,
                     const engine::Outcome& outcome, bool waited, memory::DeviceMemory& memory) {
   const double seconds = seconds_since(attempt.since);
   executed_ += seconds;
   wrote();
-  if (!attempt.before || waited || !only_changed_memory(outcome)) return;
+  if (!attempt.before || waited || !only_changed_memory(outcome)) return false;
   const MemoryState* const after = look(memory);
-  if (after == nullptr || after->pieces.size() != attempt.before->pieces.size()) return;
-  const auto known = find({attempt.launch, attempt.before->whole});
+  if (after == nullptr || after->size() != attempt.before->size()) return false;
+  const auto known = find(attempt.launch, *attempt.before);
   if (known == records_.end()) {
-    Record record{attempt.launch, attempt.before->whole, after->whole, {},
-                  outcome.counters, seconds, {}};
-    for (std::size_t i = 0; i < after->pieces.size(); ++i) {
-      if (after->pieces[i] != attempt.before->pieces[i]) record.changed.push_back(after->pieces[i]);
-    }
-    add(std::move(record));
-  } else if (known->after != after->whole) {
-    if (mode == Mode::kCompare) report_difference(kernel);
+    add({attempt.launch, *attempt.before, *after, outcome.counters, seconds, {}});
+    save(records_.front(), kMostAtOnce, memory);
+  } else if (!known->differing(*after).empty()) {
+    if (mode_ == Mode::kCompare) report_difference(kernel);
     drop(known);  // its outcome depends on more than memory
-  } else {
-    if (mode == Mode::kCompare) ++count_;
-    if (known->after != known->before && known->saved.empty() && !save(*known, memory)) drop(known);
+  } else if (mode_ == Mode::kCompare) {
+    ++count_;
+    return true;
+  } else if (known->saved.empty()) {
+    save(*known, kMostSaved, memory);
   }
+  return false;
 }
 
 void Repeats::forget() {
   records_.clear();
-  by_key_.clear();
+  by_launch_.clear();
   repeatable_.clear();
   saved_bytes_ = 0;
 }
 
-Repeats::Records::iterator Repeats::find(const Key& key) {
-  const auto it = by_key_.find(key);
-  if (it == by_key_.end()) return records_.end();
+Repeats::Records::iterator Repeats::find(const Digest& launch, const MemoryState& state) {
+  const auto [first, last] = by_launch_.equal_range(launch);
+  const auto it = std::find_if(first, last, [&](const auto& r) { return r.second->fits(state); });
+  if (it == last) return records_.end();
   records_.splice(records_.begin(), records_, it->second);
   return it->second;
 }
@@ -153,50 +194,52 @@ Repeats::Records::iterator Repeats::find(const Key& key) {
 void Repeats::add(Record record) {
   if (records_.size() >= kMostRecords) drop(std::prev(records_.end()));
   records_.push_front(std::move(record));
-  by_key_[{records_.front().launch, records_.front().before}] = records_.begin();
+  by_launch_.emplace(records_.front().launch, records_.begin());
 }
 
 void Repeats::drop(Records::iterator record) {
   for (const Saved& s : record->saved) saved_bytes_ -= s.contents.size() + s.written.size();
-  by_key_.erase({record->launch, record->before});
+  const auto [first, last] = by_launch_.equal_range(record->launch);
+  by_launch_.erase(std::find_if(first, last, [&](const auto& r) { return r.second == record; }));
   records_.erase(record);
 }
 
-// Saves the contents of the changed allocations, in place of those that were not needed for the
-// longest time. Returns false if there is no room.
-bool Repeats::save(Record& record, memory::DeviceMemory& memory) {
+// Saves what the launch has changed, in place of what was not needed for the longest time. Does
+// nothing if all saved bytes together would be more than `most`.
+void Repeats::save(Record& record, std::uint64_t most, memory::DeviceMemory& memory) {
   std::uint64_t bytes = 0;
-  for (const Piece& p : record.changed)
-    bytes += p.allocation->size + shadow_bytes(memory, *p.allocation);
-  if (bytes > kMostSaved) return false;
-  for (auto last = records_.end(); saved_bytes_ + bytes > kMostSaved;) {
+  const std::vector<Piece> changed = record.differing(record.before);
+  for (const Piece& p : changed) bytes += p.allocation->size + shadow_bytes(memory, *p.allocation);
+  if (bytes > most || !is_affordable(seconds_to_read(2 * bytes))) return;
+  for (auto last = records_.end(); saved_bytes_ + bytes > most;) {
     --last;
     if (!last->saved.empty()) drop(last++);
   }
   const auto since = SteadyClock::now();
-  for (const Piece& p : record.changed) {
+  for (const Piece& p : changed) {
     const memory::Allocation& a = *p.allocation;
     const std::byte* const contents = memory.host(a, a.base);
     const auto* const written = reinterpret_cast<const std::byte*>(memory.written_shadow(a.base));
-    record.saved.push_back({a.base,
-                            {contents, contents + a.size},
-                            {written, written + shadow_bytes(memory, a)}});
+    record.saved.push_back(
+        {a.base, {contents, contents + a.size}, {written, written + shadow_bytes(memory, a)}});
   }
   saved_bytes_ += bytes;
   spent_ += seconds_since(since);
-  return true;
 }
 
-void Repeats::restore(const Record& record, memory::DeviceMemory& memory) {
-  if (record.after == record.before) return;
+// Makes the allocations of `pieces` what the launch left.
+void Repeats::restore(const Record& record, const std::vector<Piece>& pieces,
+                      memory::DeviceMemory& memory) {
   const auto since = SteadyClock::now();
-  for (const Saved& s : record.saved) {
-    const memory::Allocation& a = *memory.find(s.base);
-    std::memcpy(memory.host(a, a.base), s.contents.data(), s.contents.size());
-    if (!s.written.empty())
-      std::memcpy(memory.written_shadow(a.base), s.written.data(), s.written.size());
+  for (const Piece& p : pieces) {
+    const memory::Allocation& a = *p.allocation;
+    const auto saved = std::find_if(record.saved.begin(), record.saved.end(),
+                                    [&](const Saved& s) { return s.base == a.base; });
+    std::memcpy(memory.host(a, a.base), saved->contents.data(), saved->contents.size());
+    if (!saved->written.empty())
+      std::memcpy(memory.written_shadow(a.base), saved->written.data(), saved->written.size());
   }
-  digests_.became(record.changed);
+  digests_.became(pieces);
   spent_ += seconds_since(since);
 }
 

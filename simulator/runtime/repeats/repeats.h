@@ -1,15 +1,20 @@
 // Launches that repeat an earlier launch: the same kernel, configuration and parameters, on the
 // same contents of memory. Programs that measure a kernel launch it many times like this.
 //
-// A launch that nothing can race with (work/closed.h), whose kernel depends on memory alone
-// (engine/launch/repeatable.h) and that has no findings has one outcome, whichever of the two
+// Nothing can race with a closed launch (work/closed.h). If its kernel also depends on memory alone
+// (engine/launch/repeatable.h) and it has no findings, it has one outcome, whichever of the two
 // launches is executed. So the later one is not executed: memory becomes what the earlier launch
-// has left, and its counters count again. With several host threads a kernel whose atomics depend
+// left, and its counters are added again. With several host threads a kernel whose atomics depend
 // on the order of its blocks has several valid outcomes; a repetition gets that of the earlier
 // launch.
 //
-// Digests of memory (digests.h) decide whether its contents are the same. They cost time, so each
-// launch is recorded only as long as this takes little time beside what launches take and what
+// The earlier launch did not depend on unwritten bytes either, if it was checked for this: it would
+// have a finding. So an allocation of which no byte was written need not be fresh again. If the
+// launch left it so, it may be in any state now. Otherwise it may also be as the launch left it:
+// the launch would write the same bytes once more.
+//
+// Digests of memory (digests.h) decide whether its contents are the same. They cost time, so
+// launches are recorded only as long as this takes little time beside what launches take and what
 // repetitions have saved.
 #pragma once
 
@@ -37,7 +42,8 @@ class Repeats {
     kCompare,  // as kAlways, but repetitions are executed and compared with the earlier launch; a
                // difference ends the process
   };
-  Mode mode = Mode::kOff;
+  explicit Repeats(Mode mode = Mode::kOff) : mode_(mode) {}
+  Mode mode() const { return mode_; }
 
   // A launch that is executed.
   struct Attempt {
@@ -53,8 +59,9 @@ class Repeats {
   // Call before a launch begins that is closed. The image objects are those of the runtime.
   Begun begin(const engine::Kernel& kernel, const engine::LaunchConfig& config, int device,
               memory::DeviceMemory& memory);
-  // Call after the launch has been executed. `waited`: it has waited for memory to change.
-  void ended(const Attempt& attempt, const engine::Kernel& kernel, const engine::Outcome& outcome,
+  // Call after the launch has been executed. `waited`: it has waited for memory to change. Returns
+  // whether it was compared with an earlier launch (kCompare).
+  bool ended(const Attempt& attempt, const engine::Kernel& kernel, const engine::Outcome& outcome,
              bool waited, memory::DeviceMemory& memory);
 
   // Call after anything but a repetition may have changed these bytes of memory, or any bytes.
@@ -73,27 +80,35 @@ class Repeats {
     std::vector<std::byte> contents, written;
   };
   struct Record {
-    Digest launch, before, after;
-    std::vector<Piece> changed;  // the allocations that the launch has changed, as it left them
+    Digest launch;
+    MemoryState before, after;
     engine::Counters counters;
-    double seconds = 0;  // that its execution took
-    std::vector<Saved> saved;  // `changed`, once the launch has been executed twice
+    double seconds = 0;        // that its execution took
+    std::vector<Saved> saved;  // the allocations that it has changed; may be empty
+
+    // Whether the launch neither depends on allocation `i` nor changes it.
+    bool does_not_matter(std::size_t i) const;
+    // Whether the launch would have the same outcome in this state.
+    bool fits(const MemoryState& state) const;
+    // Those of the launch's allocations that differ from the state after it, as they are then.
+    std::vector<Piece> differing(const MemoryState& state) const;
   };
   using Records = std::list<Record>;  // the latest first
-  using Key = std::pair<Digest, Digest>;
 
   bool is_affordable(double seconds) const;
   const MemoryState* look(memory::DeviceMemory& memory);
-  Records::iterator find(const Key& key);
+  Records::iterator find(const Digest& launch, const MemoryState& state);
   void add(Record record);
   void drop(Records::iterator record);
-  bool save(Record& record, memory::DeviceMemory& memory);
-  void restore(const Record& record, memory::DeviceMemory& memory);
+  void save(Record& record, std::uint64_t most, memory::DeviceMemory& memory);
+  void restore(const Record& record, const std::vector<Piece>& pieces,
+               memory::DeviceMemory& memory);
   bool is_repeatable(const engine::Kernel& kernel);
 
+  Mode mode_;
   MemoryDigests digests_;
   Records records_;
-  std::map<Key, Records::iterator> by_key_;
+  std::multimap<Digest, Records::iterator> by_launch_;
   std::unordered_map<const engine::Kernel*, bool> repeatable_;
   std::uint64_t saved_bytes_ = 0;
   std::uint64_t count_ = 0;

@@ -213,5 +213,16 @@ TEST(Environment, Translation) {
             std::string::npos);
 }
 
+TEST(Environment, Repeats) {
+  using Mode = Repeats::Mode;
+  EXPECT_EQ(accepted({}).repeats, Mode::kOn);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REPEATS", "off"}}).repeats, Mode::kOff);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REPEATS", "on"}}).repeats, Mode::kOn);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REPEATS", "always"}}).repeats, Mode::kAlways);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REPEATS", "compare"}}).repeats, Mode::kCompare);
+  EXPECT_NE(refused("LOCKSTEP_REPEATS", "yes").find("'off', 'on', 'always' or 'compare'"),
+            std::string::npos);
+}
+
 }  // namespace environment_test
 }  // namespace lockstep::runtime

@@ -247,6 +247,11 @@ void Record::refused_launch() {
   ++refused_launches_;
 }
 
+void Record::repeated_launch() {
+  std::lock_guard lock(mutex_);
+  ++repeated_launches_;
+}
+
 void Record::found(const std::vector<Reported>& findings) {
   if (!is_open()) return;
   for (const Reported& reported : findings) {
@@ -319,7 +324,9 @@ void Record::finish(const std::vector<Reported>& changed) {
     one["device"] = key.second;
     totals.push_back(std::move(one));
   }
-  put(text_of({{"totals", std::move(totals)}, {"refused_launches", refused_launches_}}));
+  put(text_of({{"totals", std::move(totals)},
+               {"refused_launches", refused_launches_},
+               {"repeated_launches", repeated_launches_}}));
 }
 
 void Record::forget() {
@@ -327,7 +334,7 @@ void Record::forget() {
   totals_.clear();
   certificates_.clear();
   library_calls_.clear();
-  refused_launches_ = 0;
+  refused_launches_ = repeated_launches_ = 0;
   // Not the parent's open file: where one has written, the other would take for the end of its own
   // line.
   if (!is_open()) return;

@@ -19,7 +19,8 @@
 //       launches with the same proof, kept up to date in its place: see certified()
 //   "profile": [{"kernel", "instruction", "ptx_line", "file", "line", "spent"}]
 //       where the time went: see profiled()
-//   "totals": [{"kernel": ..., "device": 0, and the counters by name}], "refused_launches": 0
+//   "totals": [{"kernel": ..., "device": 0, and the counters by name}], "refused_launches": 0,
+//   "repeated_launches": 0
 //       the process ends
 //
 // A failed write is an error: a message on stderr, the mark in the first line, and exit status 88
@@ -67,6 +68,8 @@ class Record {
   void called(std::string_view function);
   // The simulated GPU refused a launch.
   void refused_launch();
+  // A launch repeated an earlier one and was not executed (repeats/repeats.h).
+  void repeated_launch();
   void found(const std::vector<Reported>& findings);
   void taken();
   // Adds the instructions of a module that threads have executed since the last call; `texts` is
@@ -135,7 +138,7 @@ class Record {
   std::map<std::pair<std::string, int>, Total, std::less<>> totals_;
   std::map<std::string, Counted, std::less<>> certificates_;  // by the line
   std::map<std::string, Counted, std::less<>> library_calls_;
-  std::uint64_t refused_launches_ = 0;
+  std::uint64_t refused_launches_ = 0, repeated_launches_ = 0;
 };
 
 // Makes the exit status reflect a loss in `record`, which must live until the process ends. Call

@@ -148,7 +148,7 @@ void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel
 bool may_repeat(const Runtime& runtime, const KernelWork& work, const engine::LaunchConfig& config,
                 const Operation& at) {
   using Config = engine::LaunchConfig;
-  return runtime.repeats.mode != Repeats::Mode::kOff && config.schedule_seed == 0 &&
+  return runtime.repeats.mode() != Repeats::Mode::kOff && config.schedule_seed == 0 &&
          config.proof != Config::Proof::kCompare &&
          config.translate != Config::Translate::kCompare && config.coverage == nullptr &&
          !config.certified && config.running_grids.empty() && !work.request.programmatic &&
@@ -365,16 +365,15 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   made->by_kernel_ = work.by_kernel;
   made->host_knows_ = host;
   if (may_repeat(runtime, work, config, at)) {
-    Repeats::Begun begun =
-        runtime.repeats.begin(*loaded, config, device.ordinal, *runtime.memory);
+    Repeats::Begun begun = runtime.repeats.begin(*loaded, config, device.ordinal, *runtime.memory);
     made->repeats_ = begun.outcome.has_value();
     made->outcome_ = std::move(begun.outcome);
     made->attempt_ = std::move(begun.attempt);
     // The order of the blocks is the same each time.
-    if (runtime.repeats.mode == Repeats::Mode::kCompare) config.host_threads = 1;
+    if (runtime.repeats.mode() == Repeats::Mode::kCompare) config.host_threads = 1;
   }
   if (made->repeats_) {
-    // It is over.
+    runtime.record.repeated_launch();
   } else if (interceptor != nullptr && !interceptor->executes_late()) {
     // It sees whole launches.
     made->outcome_ = engine::launch(*loaded, config, *runtime.memory);
@@ -395,7 +394,8 @@ bool RunningKernel::advance() {
 void RunningKernel::note_execution(Runtime& runtime, const engine::Outcome& outcome) const {
   if (repeats_) return;
   if (attempt_) {
-    runtime.repeats.ended(*attempt_, *kernel_, outcome, has_waited_, *runtime.memory);
+    if (runtime.repeats.ended(*attempt_, *kernel_, outcome, has_waited_, *runtime.memory))
+      runtime.record.repeated_launch();
   } else {
     runtime.repeats.wrote();
   }

@@ -41,6 +41,9 @@ namespace of_races {
 namespace of_reduction {
 #include "reduction.cu"
 }
+namespace of_repeats {
+#include "repeats.cu"
+}
 namespace of_streams {
 #include "streams.cu"
 }
@@ -74,6 +77,7 @@ int main(int argc, char** argv) {
       {"printf", call<of_printf::main>},
       {"races", call<of_races::main>},
       {"reduction", call<of_reduction::main>},
+      {"repeats", call<of_repeats::main>},
       {"streams", call<of_streams::main>},
       {"textures", call<of_textures::main>},
       {"waits_for_host", call<of_waits_for_host::main>},
