@@ -1,4 +1,4 @@
-// A program that measures its kernels as benchmarks do: it launches them many times on the same data.
+// A program that measures its kernels as benchmarks do: many launches on the same data.
 #include "check.h"
 
 __global__ void scale(float* to, const float* from, float by) {
