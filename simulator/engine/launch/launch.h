@@ -188,7 +188,7 @@ struct LaunchConfig {
   // before it and before all after it.
   OperationPlace place;
   // Whether every other operation, put or still to come, is ordered before the launch or after it.
-  // Called once at most, before the first block starts. Empty: there may be unordered operations.
+  // Called before the first block starts. Empty: there may be unordered operations.
   std::function<bool()> closed;
   // What the thread that launched this grid passes to it. nullptr: nothing.
   std::shared_ptr<const check::Knowledge> given;

@@ -145,6 +145,7 @@ Operation Order::step(std::optional<Lane>& lane, const Clock& after, engine::Str
 }
 
 Reserved Order::reserve(std::optional<Lane>& lane, std::uint32_t count) {
+  has_reserved_ = true;
   if (!lane) lane = new_lane();
   ++puts_;
   const std::uint32_t first = last_[*lane] + 1;

@@ -89,6 +89,7 @@ class Order {
   // Reserves numbers for operations that are known later. These are ordered by their numbers, so a
   // clock that covers the last one covers them all.
   Reserved reserve(std::optional<Lane>& lane, std::uint32_t count);
+  bool has_reserved() const { return has_reserved_; }  // reserve() has been called
   // The lanes of a graph's branches are no longer needed.
   void drop_lane(Lane lane);
 
@@ -138,7 +139,7 @@ class Order {
   std::optional<Lane> host_lane_;           // of host_access()
   std::uint64_t puts_ = 0, access_at_ = 0;  // operations so far, and by the last host_access()
   std::shared_ptr<const Clock> host_now_, held_;
-  bool several_streams_ = false;
+  bool several_streams_ = false, has_reserved_ = false;
 };
 
 }  // namespace lockstep::runtime

@@ -79,15 +79,18 @@ std::shared_ptr<Entry> Queue::next(const Choice& choice) const {
   return *first;
 }
 
-// Operations of a lane that do not come before `at` come after it if the first of them does.
+// Operations of a lane that do not come before `at` come after it if the first of them does. That
+// one has the lane's next number. Reserved numbers may be those of several operations.
 bool Queue::orders_all_with(const Operation& at) const {
   const std::vector<std::uint32_t>& last = order_.last();
   std::ptrdiff_t lanes = 0;  // with operations that do not come before `at`
   for (Lane lane = 0; lane < last.size(); ++lane) lanes += !at.before.covers(lane, last[lane]);
-  return lanes == std::count_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
-           const Operation& e = entry->at;
-           return e.sequence == at.before.at(e.lane) + 1 && e.before.covers(at.lane, at.sequence);
-         });
+  for (const auto& entry : entries_) {
+    if (lanes == 0 && !order_.has_reserved()) break;
+    const Operation& e = entry->at;
+    lanes -= e.sequence == at.before.at(e.lane) + 1 && e.before.covers(at.lane, at.sequence);
+  }
+  return lanes == 0;
 }
 
 void Queue::learn(const Clock& what) {
@@ -95,6 +98,7 @@ void Queue::learn(const Clock& what) {
 }
 
 void Queue::learn_after(const Operation& at, const Clock& what) {
+  if (what.values().empty()) return;
   for (const auto& entry : entries_) {
     if (entry->at.before.covers(at.lane, at.sequence)) entry->at.before.join(what);
   }

@@ -23,7 +23,7 @@ class QueueLimit {
 
  private:
   static constexpr std::size_t kOfShort = 128, kOfLong = 8192;
-  static constexpr std::chrono::microseconds kLong{20};
+  static constexpr std::chrono::microseconds kLong{100};
   static constexpr std::uint64_t kFew = 64;
   static constexpr int kWeight = 32;  // of so many operations, each has an equal share in the mean
 

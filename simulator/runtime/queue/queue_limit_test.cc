@@ -15,7 +15,7 @@ TEST(QueueLimit, DependsOnTheTimeOfTheLatestOperations) {
   EXPECT_EQ(limit.most(), most) << "too few to know";
   limit.executed(microseconds(1));
   EXPECT_EQ(limit.most(), 128u);
-  for (int i = 0; i < 100; ++i) limit.executed(microseconds(100));
+  for (int i = 0; i < 100; ++i) limit.executed(microseconds(1000));
   EXPECT_EQ(limit.most(), most);
   for (int i = 0; i < 200; ++i) limit.executed(microseconds(1));
   EXPECT_EQ(limit.most(), 128u);

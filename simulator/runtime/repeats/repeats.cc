@@ -17,6 +17,8 @@ using SteadyClock = std::chrono::steady_clock;
 // What a process may spend before any launch has ended, and the share of the time of executed
 // launches, and of the time that repetitions have saved.
 constexpr double kAtFirst = 0.02, kOfExecuted = 0.05, kOfGained = 0.5;
+// A launch that takes so many seconds is executed.
+constexpr double kShort = 30e-6;
 // Bytes that are read in a second, at least.
 constexpr double kBytesPerSecond = 4e9;
 constexpr std::size_t kMostRecords = 256;
@@ -24,8 +26,8 @@ constexpr std::size_t kMostRecords = 256;
 constexpr std::uint64_t kMostSaved = std::uint64_t{512} << 20,
                         kMostAtOnce = std::uint64_t{32} << 20;
 
-double seconds_since(SteadyClock::time_point t) {
-  return std::chrono::duration<double>(SteadyClock::now() - t).count();
+double seconds_between(SteadyClock::time_point from, SteadyClock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
 }
 
 double seconds_to_read(std::uint64_t bytes) { return static_cast<double>(bytes) / kBytesPerSecond; }
@@ -111,23 +113,29 @@ bool Repeats::is_affordable(double seconds) const {
 // The present state of memory, if that is worth looking at.
 const MemoryState* Repeats::look(memory::DeviceMemory& memory) {
   if (!is_affordable(seconds_to_read(digests_.unread_bytes(memory)))) return nullptr;
-  const auto since = SteadyClock::now();
-  const MemoryState* const state = digests_.now(memory);
-  spent_ += seconds_since(since);
-  return state;
-}
-
-bool Repeats::is_repeatable(const engine::Kernel& kernel) {
-  const auto [it, made] = repeatable_.try_emplace(&kernel, false);
-  if (made) it->second = engine::depends_on_memory_alone(kernel);
-  return it->second;
+  return digests_.now(memory);
 }
 
 Repeats::Begun Repeats::begin(const engine::Kernel& kernel, const engine::LaunchConfig& config,
                               int device, memory::DeviceMemory& memory) {
+  const auto before = SteadyClock::now();
   Begun begun;
+  begun.attempt.since = before;
+  const auto [it, is_new] = kernels_.try_emplace(&kernel);
+  if (is_new) it->second.is_repeatable = engine::depends_on_memory_alone(kernel);
+  const KnownKernel& known = it->second;
+  const bool is_short = mode_ == Mode::kOn && known.seconds > 0 && known.seconds < kShort;
+  if (!known.is_repeatable || is_short || !is_affordable(0) || !config.closed()) return begun;
+  begun = find_or_attempt(kernel, config, device, memory);
   begun.attempt.since = SteadyClock::now();
-  if (!is_repeatable(kernel)) return begun;
+  spent_ += seconds_between(before, begun.attempt.since);
+  return begun;
+}
+
+Repeats::Begun Repeats::find_or_attempt(const engine::Kernel& kernel,
+                                        const engine::LaunchConfig& config, int device,
+                                        memory::DeviceMemory& memory) {
+  Begun begun;
   const MemoryState* const state = look(memory);
   if (state == nullptr) return begun;
   begun.attempt.launch = digest_of_launch(kernel, config, device);
@@ -154,10 +162,20 @@ Repeats::Begun Repeats::begin(const engine::Kernel& kernel, const engine::Launch
 
 bool Repeats::ended(const Attempt& attempt, const engine::Kernel& kernel,
                     const engine::Outcome& outcome, bool waited, memory::DeviceMemory& memory) {
-  const double seconds = seconds_since(attempt.since);
+  const auto now = SteadyClock::now();
+  const double seconds = seconds_between(attempt.since, now);
   executed_ += seconds;
+  kernels_[&kernel].seconds = seconds;
   wrote();
   if (!attempt.before || waited || !only_changed_memory(outcome)) return false;
+  const bool compared = record(attempt, kernel, outcome, seconds, memory);
+  spent_ += seconds_between(now, SteadyClock::now());
+  return compared;
+}
+
+// Records a launch, or compares it with its record. Returns whether it was compared.
+bool Repeats::record(const Attempt& attempt, const engine::Kernel& kernel,
+                     const engine::Outcome& outcome, double seconds, memory::DeviceMemory& memory) {
   const MemoryState* const after = look(memory);
   if (after == nullptr || after->size() != attempt.before->size()) return false;
   const auto known = find(attempt.launch, *attempt.before);
@@ -179,7 +197,7 @@ bool Repeats::ended(const Attempt& attempt, const engine::Kernel& kernel,
 void Repeats::forget() {
   records_.clear();
   by_launch_.clear();
-  repeatable_.clear();
+  kernels_.clear();
   saved_bytes_ = 0;
 }
 
@@ -215,7 +233,6 @@ void Repeats::save(Record& record, std::uint64_t most, memory::DeviceMemory& mem
     --last;
     if (!last->saved.empty()) drop(last++);
   }
-  const auto since = SteadyClock::now();
   for (const Piece& p : changed) {
     const memory::Allocation& a = *p.allocation;
     const std::byte* const contents = memory.host(a, a.base);
@@ -224,13 +241,11 @@ void Repeats::save(Record& record, std::uint64_t most, memory::DeviceMemory& mem
         {a.base, {contents, contents + a.size}, {written, written + shadow_bytes(memory, a)}});
   }
   saved_bytes_ += bytes;
-  spent_ += seconds_since(since);
 }
 
 // Makes the allocations of `pieces` what the launch left.
 void Repeats::restore(const Record& record, const std::vector<Piece>& pieces,
                       memory::DeviceMemory& memory) {
-  const auto since = SteadyClock::now();
   for (const Piece& p : pieces) {
     const memory::Allocation& a = *p.allocation;
     const auto saved = std::find_if(record.saved.begin(), record.saved.end(),
@@ -240,7 +255,6 @@ void Repeats::restore(const Record& record, const std::vector<Piece>& pieces,
       std::memcpy(memory.written_shadow(a.base), saved->written.data(), saved->written.size());
   }
   digests_.became(pieces);
-  spent_ += seconds_since(since);
 }
 
 }  // namespace lockstep::runtime

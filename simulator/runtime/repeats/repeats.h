@@ -56,7 +56,8 @@ class Repeats {
     Attempt attempt;                         // otherwise: for ended()
   };
 
-  // Call before a launch begins that is closed. The image objects are those of the runtime.
+  // Call before a launch begins. Calls LaunchConfig::closed, which may take long, only if it looks
+  // for repetitions.
   Begun begin(const engine::Kernel& kernel, const engine::LaunchConfig& config, int device,
               memory::DeviceMemory& memory);
   // Call after the launch has been executed. `waited`: it has waited for memory to change. Returns
@@ -93,8 +94,16 @@ class Repeats {
     // Those of the launch's allocations that differ from the state after it, as they are then.
     std::vector<Piece> differing(const MemoryState& state) const;
   };
+  struct KnownKernel {
+    bool is_repeatable = false;
+    double seconds = 0;  // of its latest execution; 0: there was none
+  };
   using Records = std::list<Record>;  // the latest first
 
+  Begun find_or_attempt(const engine::Kernel& kernel, const engine::LaunchConfig& config,
+                        int device, memory::DeviceMemory& memory);
+  bool record(const Attempt& attempt, const engine::Kernel& kernel, const engine::Outcome& outcome,
+              double seconds, memory::DeviceMemory& memory);
   bool is_affordable(double seconds) const;
   const MemoryState* look(memory::DeviceMemory& memory);
   Records::iterator find(const Digest& launch, const MemoryState& state);
@@ -103,13 +112,12 @@ class Repeats {
   void save(Record& record, std::uint64_t most, memory::DeviceMemory& memory);
   void restore(const Record& record, const std::vector<Piece>& pieces,
                memory::DeviceMemory& memory);
-  bool is_repeatable(const engine::Kernel& kernel);
 
   Mode mode_;
   MemoryDigests digests_;
   Records records_;
   std::multimap<Digest, Records::iterator> by_launch_;
-  std::unordered_map<const engine::Kernel*, bool> repeatable_;
+  std::unordered_map<const engine::Kernel*, KnownKernel> kernels_;
   std::uint64_t saved_bytes_ = 0;
   std::uint64_t count_ = 0;
   // Seconds: of executed launches, of digests and copies, and of repetitions if they were executed.

@@ -66,6 +66,7 @@ struct Scene {
   engine::testing::Machine gpu;
   Repeats repeats;
   memory::Address x, y;
+  bool closed = true;
 
   explicit Scene(Mode mode = Mode::kAlways, std::uint32_t checks = check::kAllChecks)
       : repeats(mode) {
@@ -94,6 +95,7 @@ struct Scene {
     config.grid = {1, 1, 1};
     config.block = {kCount, 1, 1};
     config.parameters = parameters;
+    config.closed = [this] { return closed; };
     Repeats::Begun begun = repeats.begin(*kernel, config, 0, gpu.memory);
     if (begun.outcome) {
       EXPECT_EQ(begun.outcome->counters.warp_instructions, instructions_);
@@ -235,6 +237,18 @@ TEST(Repeats, LaunchesWithFindingsAreExecuted) {
 TEST(Repeats, LaunchesThatHaveWaitedAreExecuted) {
   Scene s;
   EXPECT_FALSE(s.repeats_one("copy", s.x, s.y, {}, true));
+  EXPECT_FALSE(s.copies());
+}
+
+TEST(Repeats, LaunchesThatOthersMayRaceWithAreExecuted) {
+  Scene s;
+  s.closed = false;
+  EXPECT_FALSE(s.copies());
+  EXPECT_FALSE(s.copies());
+  s.closed = true;
+  EXPECT_FALSE(s.copies());
+  EXPECT_TRUE(s.copies());
+  s.closed = false;
   EXPECT_FALSE(s.copies());
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 // Whether a conditional node has yet to decide which operations follow.
 bool may_expand(const Runtime& runtime) {
+  if (!runtime.order.has_reserved()) return false;
   const auto& entries = runtime.queue.entries();
   return std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
     return static_cast<bool>(static_cast<const Pending&>(*entry).expand);

@@ -1,5 +1,6 @@
 #include "simulator/runtime/work/launcher.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -93,6 +94,9 @@ std::uint32_t suppressed_kinds(const Runtime& runtime, const engine::Kernel& ker
 
 // What nobody has written may have been put, and not been executed.
 void name_what_waits(Runtime& runtime, const Operation& at, std::vector<check::Finding>& findings) {
+  if (std::none_of(findings.begin(), findings.end(),
+                   [](const check::Finding& f) { return f.kind == check::Kind::kUninitialised; }))
+    return;
   std::string first;
   std::size_t others = 0;
   for (const auto& entry : runtime.queue.entries()) {
@@ -144,15 +148,16 @@ void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel
   runtime.report(std::move(outcome.findings));
 }
 
-// Whether the launch may be one that others repeat, or may itself repeat an earlier one.
-bool may_repeat(const Runtime& runtime, const KernelWork& work, const engine::LaunchConfig& config,
-                const Operation& at) {
+// Whether the launch may be one that others repeat, or may itself repeat an earlier one, if it is
+// closed.
+bool may_repeat(const Runtime& runtime, const KernelWork& work,
+                const engine::LaunchConfig& config) {
   using Config = engine::LaunchConfig;
   return runtime.repeats.mode() != Repeats::Mode::kOff && config.schedule_seed == 0 &&
          config.proof != Config::Proof::kCompare &&
          config.translate != Config::Translate::kCompare && config.coverage == nullptr &&
          !config.certified && config.running_grids.empty() && !work.request.programmatic &&
-         config.concurrent.empty() && work.by_kernel.empty() && is_closed(runtime, at);
+         config.concurrent.empty() && work.by_kernel.empty();
 }
 
 }  // namespace
@@ -364,7 +369,7 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   made->stack_ = work.stack;
   made->by_kernel_ = work.by_kernel;
   made->host_knows_ = host;
-  if (may_repeat(runtime, work, config, at)) {
+  if (may_repeat(runtime, work, config)) {
     Repeats::Begun begun = runtime.repeats.begin(*loaded, config, device.ordinal, *runtime.memory);
     made->repeats_ = begun.outcome.has_value();
     made->outcome_ = std::move(begun.outcome);
