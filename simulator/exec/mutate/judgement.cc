@@ -33,6 +33,7 @@ void add(const std::string& line, std::map<int, Trace>& traces) {
   try {
     Trace& t = traces[json.at("id")];
     if (json.contains("end")) t.ended = true, t.end = json.at("end");
+    if (json.contains("felt")) t.felt = json.at("felt");
     if (json.contains("reason")) t.reason = json.at("reason");
     if (json.contains("refused")) t.refused = json.at("refused");
     if (json.contains("skipped")) t.skipped = json.at("skipped");

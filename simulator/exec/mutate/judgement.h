@@ -3,6 +3,7 @@
 
 #include <ios>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,7 @@ struct Trace {
   std::string finding,
       text;  // the simulated GPU's first error: its kind, and its printed text
   std::string refused, skipped;
+  std::optional<std::string> felt;  // the parts in which it may have had an effect
   std::string reason;  // the reason found by an earlier judgement
   bool over() const { return died || !skipped.empty(); }
 };

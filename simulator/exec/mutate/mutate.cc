@@ -298,7 +298,9 @@ bool judge(const Subject& subject, const Round& round, const Survey& whole,
   Survey survey;
   if (!make_survey(subject, round, &survey, wrong)) return interrupted;
   costs.add("the unchanged program");
-  run(survey);
+  if (!run(survey) && !interrupted)
+    fail("the unchanged program does not do the same each time (" + name +
+         "): mutants that survived so far count as survivors");
   return true;
 }
 
@@ -339,8 +341,8 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
   costs.add("the unchanged program");
   if (whole.threads)
     fail(
-        "the program has several threads when it launches kernels: each mutant is a run of its "
-        "own, which takes longer");
+        "the program has several threads when it launches kernels: a mutant that differs there is "
+        "a run of its own, which takes longer");
   name_callers(whole.mutants, set);
   std::vector<Mutant> mutants = whole.mutants;
   choose(mutants, options);

@@ -112,6 +112,20 @@ struct Reached {
   std::size_t parts = 0;  // index into Survey::sets
 };
 
+// Whether the parts that a mutant was found to have an effect in are those of this round. The round
+// without checks of the whole program finds them.
+bool knows_felt(const Round& round, const Survey& survey) {
+  return round.checks && round.arguments.empty() && !survey.checks;
+}
+
+// `sets`: of the plan. Gets one that it lacks.
+std::size_t index_of(const std::string& parts, json& sets) {
+  const auto it = std::find(sets.begin(), sets.end(), parts);
+  const auto index = static_cast<std::size_t>(it - sets.begin());
+  if (it == sets.end()) sets.push_back(parts);
+  return index;
+}
+
 json planned(const Mutant& m, const Reached& reached) {
   json j = {{"id", m.id}, {"at", reached.at}, {"parts", reached.parts}};
   if (m.excused) j["enough"] = kEnough;
@@ -235,6 +249,12 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   std::error_code ignored;
   fs::create_directories(subject.folder + "/outputs", ignored);
   Traces file(lines);
+  for (const auto& [when, m] : left) {
+    const bool felt_nowhere = knows_felt(round, survey) && m->felt && m->felt->empty();
+    if (!felt_nowhere || file.read().contains(m->id)) continue;
+    append(lines, {{"id", m->id}, {"end", survey.status}});
+    append(lines, {{"id", m->id}, {"died", survey.status << 8}});
+  }
   const auto count = [&] {
     const auto& traces = file.read();
     return static_cast<int>(std::count_if(left.begin(), left.end(), [&](const auto& m) {
@@ -251,8 +271,10 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
     plan["mutants"] = json::array();
     for (const auto& [when, m] : left) {
       const auto known = traces.find(m->id);
-      if (known == traces.end() || !known->second.over())
-        plan["mutants"].push_back(planned(*m, when));
+      if (known != traces.end() && known->second.over()) continue;
+      Reached reached = when;
+      if (m->felt && knows_felt(round, survey)) reached.parts = index_of(*m->felt, plan["sets"]);
+      plan["mutants"].push_back(planned(*m, reached));
     }
     if (plan["mutants"].empty()) break;
     fs::remove(lines + ".trying", ignored);
@@ -291,6 +313,7 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
     m->verdict = judgement.verdict;
     m->reason = judgement.reason;
     m->seconds += known->second.seconds;
+    if (!round.checks && round.arguments.empty()) m->felt = known->second.felt;
     fs::remove(output, ignored);
   }
   done(static_cast<int>(of), static_cast<int>(of));

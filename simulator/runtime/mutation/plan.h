@@ -33,10 +33,11 @@
 //     after which the mutant counts as a survivor; left out: all launches.
 //
 // Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's
-// own}, {"finding": kind, "text": ...}, {"refused": why}, and from the parent {"died": wait status,
-// "seconds": s, "late": whether it was ended for its time}, {"skipped": why}. {"id": 0,
-// "otherwise": true}: the unchanged program took another course than the plan's, so that its
-// survivors mean nothing.
+// own, "felt": where launches are compared, the parts in which the mutant may have an effect, with
+// checks or without}, {"finding": kind, "text": ...}, {"refused": why}, and from the parent
+// {"died": wait status, "seconds": s, "late": whether it was ended for its time}, {"skipped": why}.
+// {"id": 0, "otherwise": true}: the unchanged program took another course than the plan's, so that
+// its survivors mean nothing.
 #pragma once
 
 #include <cstdint>

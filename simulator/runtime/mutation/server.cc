@@ -107,25 +107,28 @@ bool MutationServer::begin_part() {
   return !self_->parts || plan_.sets[*self_->parts].contains(parts_);
 }
 
-void MutationServer::before_launch(Runtime& runtime, FatBinary& binary,
-                                   const engine::Kernel& kernel, engine::LaunchConfig& config) {
+std::optional<engine::Outcome> MutationServer::before_launch(Runtime& runtime, FatBinary& binary,
+                                                             const engine::Kernel& kernel,
+                                                             engine::LaunchConfig& config) {
   ++launches_;
   const bool first = self_ == nullptr && candidates_;  // of a mutant that is forked here
   if (first) {
     config.host_threads = 1;  // as in a trial, and in a mutant
     compare(runtime, binary, kernel, config);
+    if (self_ == nullptr) return candidates_->adopt();
   } else if (self_ == nullptr) {
     if (const PlannedMutant* mutant = fork_those_at(runtime, kernels_, next_kernel_, launches_))
       become(runtime, *mutant);
   }
-  if (self_ == nullptr) return;
+  if (self_ == nullptr) return std::nullopt;
   limit(config, first ? candidates_->instructions() : 0);
-  if (self_->of_call()) return;
+  if (self_->of_call()) return std::nullopt;
   if (self_candidate_ != nullptr && !self_candidate_->whole) {
     put_in_place(runtime, binary, kernel);
   } else {
     mutate_code(runtime, binary, runtime.current().ordinal);
   }
+  return std::nullopt;
 }
 
 void MutationServer::after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) {
@@ -183,7 +186,9 @@ void MutationServer::end_candidates(int status) {
   }
   for (const Candidate& c : candidates_->all()) {
     if (c.over || c.parts_reached == 0) continue;
-    put_line(lines_, {{"id", c.mutant->id}, {"end", status}});
+    json end = {{"id", c.mutant->id}, {"end", status}};
+    if (c.mutant->enough == 0) end["felt"] = c.felt.text();  // all launches were looked at
+    put_line(lines_, end);
     put_line(lines_, {{"id", c.mutant->id}, {"died", status << 8}});
   }
 }

@@ -47,11 +47,12 @@ bool Survey::begin_part() {
   return true;
 }
 
-void Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&,
-                           engine::LaunchConfig& config) {
+std::optional<engine::Outcome> Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&,
+                                                     engine::LaunchConfig& config) {
   ++launches_;
   threads_ |= thread_count() > 1;
   config.ran = &ran_;
+  return std::nullopt;
 }
 
 void Survey::after_launch(FatBinary& binary, const engine::Kernel& kernel,

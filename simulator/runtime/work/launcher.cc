@@ -343,7 +343,9 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   config.place.host = host->values();
   runtime.dependent_launches.begin(chain);
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
-  if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
+  std::optional<engine::Outcome> made_before;
+  if (interceptor != nullptr)
+    made_before = interceptor->before_launch(runtime, *entry->binary, *loaded, config);
   runtime.record.launching(loaded->name(), device.ordinal);
   auto made = std::unique_ptr<RunningKernel>(new RunningKernel);
   made->kernel_ = loaded;
@@ -353,7 +355,9 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   made->stack_ = work.stack;
   made->by_kernel_ = work.by_kernel;
   made->host_knows_ = host;
-  if (interceptor != nullptr && !interceptor->executes_late()) {
+  if (made_before) {
+    made->outcome_ = std::move(made_before);
+  } else if (interceptor != nullptr && !interceptor->executes_late()) {
     // It sees whole launches.
     made->outcome_ = engine::launch(*loaded, config, *runtime.memory);
   } else {
