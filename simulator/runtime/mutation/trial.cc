@@ -153,8 +153,10 @@ void Trial::undo() {
 }
 
 std::optional<engine::Outcome> Trial::adopt() {
-  // A second launch has to take back from the search for races what mutants have accessed.
-  const bool searched = tried_ && (config_.checks & check::kRaces) != 0;
+  // What mutants have accessed stays in the search for races. It matters where a later operation may
+  // be unordered with the launch, which is then made again.
+  const bool searched =
+      tried_ && (config_.checks & check::kRaces) != 0 && config_.place.several_streams;
   if (searched || !unchanged_.printed.empty()) {
     undo();
     return std::nullopt;
