@@ -10,8 +10,8 @@
 namespace lockstep::runtime {
 namespace {
 
-// Launches with the same results after which a candidate is watched. Most candidates differ in the
-// first launch that reaches them.
+// Launches with the same results after which a candidate is watched that has survived nothing yet.
+// Most candidates differ in the first launch that reaches them.
 constexpr unsigned kWatchedFrom = 2;
 
 }  // namespace
@@ -91,6 +91,7 @@ void Candidates::begin(Runtime& runtime, FatBinary& binary, const engine::Kernel
   trying_ = trying;
   part_ = part;
   device_ = runtime.current().ordinal;
+  checks_initialisation_ = (config.checks & check::kInitialisation) != 0;
   next_ = 0;
   entries_.clear();
   Code& code = code_of(binary, device_);
@@ -111,7 +112,7 @@ Candidates::Watch* Candidates::watch(Code& code, const std::string& kernel) {
   for (const Entry* e : entries_) {
     Candidate& c = *e->candidate;
     if (!e->of_kernel) return nullptr;  // whether it is reached shows in the unchanged code alone
-    if (c.same >= kWatchedFrom && !c.unwatchable) wanted.push_back(&c);
+    if ((c.mutant->survived || c.same >= kWatchedFrom) && !c.unwatchable) wanted.push_back(&c);
   }
   if (wanted.empty()) return nullptr;
   Watch& watch = code.watches[kernel];
@@ -177,9 +178,10 @@ Candidate* Candidates::next() {
     if (c.reached != part_ || c.parts_reached == 0) ++c.parts_reached;
     c.reached = part_;
     const engine::WatchedKernel::Mutant* const seen = watched(c);
-    const bool differs = seen == nullptr || has_signal(*seen);
-    if (differs || !seen->keeps_initialisation) c.felt.add(part_);
-    if (!differs) {
+    const bool differs = seen == nullptr || has_signal(*seen),
+               felt = differs || !seen->keeps_initialisation;
+    if (felt) c.felt.add(part_);
+    if (!differs && (!felt || !checks_initialisation_)) {
       ++c.same;
       continue;
     }

@@ -101,7 +101,7 @@ class Candidates {
   std::atomic<int>* trying_ = nullptr;
   std::uint64_t part_ = 0;
   int device_ = 0;
-  bool comparable_ = false;
+  bool comparable_ = false, checks_initialisation_ = false;
   Watch* watch_ = nullptr;             // whose kernel has run in place of the unchanged one
   std::vector<std::uint8_t> reached_;  // with a watch: by instruction of the kernel
   std::vector<const Entry*> entries_;

@@ -97,14 +97,16 @@ MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
 bool MutationServer::begin_part() {
   ++parts_;
   if (self_ == nullptr)
-    return !candidates_ || next_call_ < calls_.size() || candidates_->need(parts_);
+    return plan_.has_part(parts_) &&
+           (!candidates_ || next_call_ < calls_.size() || candidates_->need(parts_));
   if (until_part_ends_ && findings_ == 0) {
     shared_->taken_back = self_->id;
     _exit(0);
   }
   until_part_ends_ =
       false;  // the simulated GPU has found something: the end says what becomes of it
-  return !self_->parts || plan_.sets[*self_->parts].contains(parts_);
+  return plan_.has_part(parts_) &&
+         (!self_->parts || plan_.sets[*self_->parts].contains(parts_));
 }
 
 std::optional<engine::Outcome> MutationServer::before_launch(Runtime& runtime, FatBinary& binary,
@@ -191,6 +193,7 @@ void MutationServer::end_candidates(int status) {
     put_line(lines_, end);
     put_line(lines_, {{"id", c.mutant->id}, {"died", status << 8}});
   }
+  put_line(lines_, {{"id", 0}, {"whole", true}});
 }
 
 bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
@@ -244,7 +247,7 @@ void MutationServer::found(const std::vector<check::Finding>& findings) {
 void MutationServer::finish(int status) {
   if (getpid() != process_) return;
   if (self_ != nullptr) {
-    put_line(lines_, {{"id", self_->id}, {"end", status}});
+    put_line(lines_, {{"id", self_->id}, {"end", status}, {"part", parts_}});
   } else {
     reap(1);
     if (candidates_) end_candidates(status);
@@ -291,7 +294,7 @@ const PlannedMutant* MutationServer::fork_one(Runtime& runtime, const PlannedMut
              {{"id", mutant.id}, {"skipped", std::string("no process: ") + std::strerror(errno)}});
     return nullptr;
   }
-  running_.insert_or_assign(child, Running{mutant.id, mutation::TimeLimit(plan_.seconds)});
+  running_.insert_or_assign(child, Running{mutant.id, mutation::TimeLimit(plan_.seconds), parts_});
   return nullptr;
 }
 
@@ -349,7 +352,11 @@ void MutationServer::reap(std::size_t fewer_than) {
         continue;
       }
       put_line(lines_,
-               {{"id", r.id}, {"died", status}, {"seconds", r.limit.elapsed()}, {"late", r.late}});
+               {{"id", r.id},
+                {"died", status},
+                {"seconds", r.limit.elapsed()},
+                {"late", r.late},
+                {"part", r.part}});
       it = running_.erase(it);
     }
     if (!any && running_.size() >= fewer_than)

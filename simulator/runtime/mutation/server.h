@@ -43,6 +43,7 @@ class MutationServer final : public Interceptor {
   struct Running {
     int id = 0;
     mutation::TimeLimit limit;
+    std::uint64_t part = 0;  // in which it was forked
     bool late = false;
   };
   // Forks the mutants that start here, each when there is room. In a forked process it returns the

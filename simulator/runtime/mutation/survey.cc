@@ -44,7 +44,7 @@ Survey::Site& Survey::site_of(const char* api_name) {
 
 bool Survey::begin_part() {
   ++parts_;
-  return true;
+  return plan_.has_part(parts_);
 }
 
 std::optional<engine::Outcome> Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&,
