@@ -11,24 +11,25 @@
 
 namespace lockstep::mutation {
 
-// A function that computes what it did before, and each watched mutant's value besides.
+// A function that computes what it did before, and the values of watched mutants besides.
 struct Watched {
-  static constexpr std::uint32_t kNone = ~0u;
-
   ptx::Function function;
   // By instruction of the original: its index in `function`.
   std::vector<std::uint32_t> now;
-  // By mutant: the index in `function` of an instruction that only threads execute in which the
-  // mutant has another value or another condition. kNone: the mutant is not watched. Only
+  // By mutant: the indices in `function` of instructions that only threads execute in which the
+  // mutant differs: in the value of its instruction or, if `keeps_initialisation`, in what follows
+  // from the value: a condition, an address, a stored value. Empty: the mutant is not watched. Only
   // computations with one result and guards are.
-  std::vector<std::uint32_t> signals;
+  struct Mutant {
+    std::vector<std::uint32_t> signals;
+    // Whether a mutant without a signal has the same uninitialised bits too. Otherwise the check of
+    // initialisation may report it all the same.
+    bool keeps_initialisation = false;
+  };
+  std::vector<Mutant> mutants;
 };
 
 // `places` are edits of the function.
 Watched watch(const ptx::Module& module, std::uint32_t function, std::span<const Place> places);
-
-// Whether a mutant that has the same values also has the same uninitialised bits. Without this, the
-// check of initialisation may report the mutant all the same.
-bool keeps_initialisation(const ptx::Module& module, const Place& place);
 
 }  // namespace lockstep::mutation

@@ -148,8 +148,8 @@ class ParsedCode final : public MutableCode {
     std::vector<ptx::Module> changed = with_kernel(m, f);
     mutation::Watched watched = mutation::watch(changed[m], f, places);
     WatchedKernel kernel;
-    for (const mutation::Place& p : places)
-      kernel.mutants.push_back({false, mutation::keeps_initialisation(changed[m], p), {}});
+    for (const mutation::Watched::Mutant& mutant : watched.mutants)
+      kernel.mutants.push_back({!mutant.signals.empty(), mutant.keeps_initialisation, {}});
     changed[m].functions[f] = std::move(watched.function);
     std::string why;
     const std::string name = changed[m].functions[f].name;
@@ -223,10 +223,8 @@ class ParsedCode final : public MutableCode {
                            const mutation::Watched& watched, WatchedKernel* kernel) {
     std::map<std::uint32_t, std::uint32_t> was, mutant_of;  // by instruction of the watched kernel
     for (std::uint32_t i = 0; i < watched.now.size(); ++i) was[watched.now[i]] = i;
-    for (std::uint32_t n = 0; n < watched.signals.size(); ++n) {
-      if (watched.signals[n] == mutation::Watched::kNone) continue;
-      mutant_of[watched.signals[n]] = n;
-      kernel->mutants[n].watched = true;
+    for (std::uint32_t n = 0; n < watched.mutants.size(); ++n) {
+      for (const std::uint32_t signal : watched.mutants[n].signals) mutant_of[signal] = n;
     }
     kernel->instructions.assign(program.ops.size(), ~0u);
     for (std::uint32_t pc = 0; pc < program.ops.size(); ++pc) {
