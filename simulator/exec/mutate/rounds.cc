@@ -189,7 +189,7 @@ constexpr int kMostShares = 16;
 // are mostly killed in each share, which costs more than it saves.
 std::size_t shares_of(const Subject& subject, const Survey& survey, const std::vector<Left>& left) {
   const int shares = std::min(subject.jobs, kMostShares);
-  constexpr std::uint64_t kLeastParts = 8;  // of a share
+  constexpr std::uint64_t kLeastParts = 4;  // of a share
   if (!subject.compare || survey.part_count < kLeastParts * static_cast<std::uint64_t>(shares))
     return 1;
   if (std::any_of(left.begin(), left.end(), [](const Left& m) { return m.second->of_call; }))
