@@ -81,8 +81,8 @@ std::set<std::uint32_t> loaded_registers(const ptx::Function& function) {
   for (bool grows = true; grows;) {
     grows = false;
     for (const Instruction& i : function.body) {
-      const bool parameter = i.opcode == Opcode::k_ld && i.modifiers.space == ptx::Space::kParam &&
-                             function.is_kernel;
+      const bool parameter =
+          i.opcode == Opcode::k_ld && i.modifiers.space == ptx::Space::kParam && function.is_kernel;
       bool from_loaded = !is_pure(i) && !parameter;
       for (const ptx::RegisterAccess& a : ptx::register_accesses(i)) {
         if (!a.writes) from_loaded |= loaded.contains(a.index);
@@ -209,12 +209,13 @@ class Watching {
     const bool all_initialised =
         is_free(original) && std::all_of(edit.instead.begin(), edit.instead.end(),
                                          [&](const Instruction& i) { return is_free(i); });
-    c.only_result =
-        !all_initialised || loaded_.contains(*result) || derived.size() > kMostDerived ||
-        std::any_of(derived.begin(), derived.end(),
-                    [&](std::uint32_t r) { return !is_comparable(type_of(r)); });
+    c.only_result = !all_initialised || loaded_.contains(*result) ||
+                    derived.size() > kMostDerived ||
+                    std::any_of(derived.begin(), derived.end(),
+                                [&](std::uint32_t r) { return !is_comparable(type_of(r)); });
     if (c.only_result && original.guard.present && original.guard.index == *result) return;
-    result_.mutants[number].keeps_initialisation = all_initialised || has_same_sources(original, edit);
+    result_.mutants[number].keeps_initialisation =
+        all_initialised || has_same_sources(original, edit);
     take_edit(std::move(edit), c.only_result ? std::set{*result} : derived, *result, &c);
     computed_.push_back(std::move(c));
   }
@@ -238,8 +239,7 @@ class Watching {
 
   static bool has_same_sources(const Instruction& original, const Edit& edit) {
     return edit.instead.size() == 1 && derives_from_all(original) &&
-           derives_from_all(edit.instead[0]) &&
-           sources_of(original) == sources_of(edit.instead[0]);
+           derives_from_all(edit.instead[0]) && sources_of(original) == sources_of(edit.instead[0]);
   }
 
   void take_edit(Edit edit, const std::set<std::uint32_t>& registers, std::uint32_t result,
@@ -293,16 +293,15 @@ class Watching {
     for (const ptx::RegisterAccess& a : ptx::register_accesses(original)) {
       if (a.writes && c.has(a.index))
         to_.body.push_back(make(index, "mov." + suffix_of(type_of(a.index)),
-                                {c.values.at(a.index), register_operand(a.index)},
-                                original.guard));
+                                {c.values.at(a.index), register_operand(a.index)}, original.guard));
     }
   }
 
   // An instruction with the mutant's values of its registers.
   void add_with_values(Instruction i, const Computed& c) {
     const auto replace = [&](auto& self, Operand& o) -> void {
-      const bool of_register = o.kind == Operand::Kind::kRegister ||
-                               o.kind == Operand::Kind::kNegatedPredicate;
+      const bool of_register =
+          o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate;
       if (of_register && c.has(o.index)) o.index = c.values.at(o.index).index;
       for (Operand& e : o.elements) self(self, e);
     };

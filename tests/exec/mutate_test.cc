@@ -220,13 +220,13 @@ TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
   }
 }
 
-// A program with several streams is judged with checks as well: the launches that mutants try out are
-// no launches of the program, and nothing races with them.
+// A program with several streams is judged with checks as well: the launches that mutants try out
+// are no launches of the program, and nothing races with them.
 TEST(Mutate, JudgesProgramsWithStreamsWithChecksToo) {
-  const Judged o = mutate("streams_checked", "--operators=kernels -- tests/exec/in_streams needed");
+  const Judged o = mutate("streams_checked", "--operators=kernels -- tests/exec/in_streams");
   ASSERT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_FALSE(has(o.err, "does not do the same each time")) << o.err;
-  EXPECT_EQ(o.judged_in("checks") > 0, o.statuses()["Survived"] > 0) << o.out;
+  EXPECT_GT(o.judged_in("checks"), 0) << o.out;
 }
 
 // Mutants of ordering calls, in a program that needs the order and in one that does not.

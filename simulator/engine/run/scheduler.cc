@@ -313,8 +313,8 @@ Progress run_warp(Warp& w) {
     const Event why = marks || (ran && careful)
                           ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
                                      : execute<Manner::kMarks>(w, ops, 0))
-                      : ran     ? execute<Manner::kRan>(w, ops, 0)
-                      : careful ? execute<Manner::kCareful>(w, ops, kTurn)
+                      : ran             ? execute<Manner::kRan>(w, ops, 0)
+                      : careful         ? execute<Manner::kCareful>(w, ops, kTurn)
                       : code != nullptr ? execute<Manner::kTranslated>(w, ops, 0, code)
                                         : execute<Manner::kPlain>(w, ops, 0);
     switch (why) {

@@ -242,8 +242,8 @@ TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
   EXPECT_GT(compared, 10u);
 }
 
-// A stencil by tiles in shared memory: conditions, a loop, conversions, a selection, guards, and values
-// that nobody uses.
+// A stencil by tiles in shared memory: conditions, a loop, conversions, a selection, guards, and
+// values that nobody uses.
 const std::string kTiles = testing::module_text(R"(
 .visible .entry tiles(.param .u64 x, .param .u64 y, .param .u32 n)
 {

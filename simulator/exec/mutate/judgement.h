@@ -23,7 +23,7 @@ struct Trace {
   std::string refused, skipped;
   std::uint64_t part = 0;           // the part of the program in which it ended, or was forked
   std::optional<std::string> felt;  // the parts in which it may have had an effect
-  std::string reason;  // the reason found by an earlier judgement
+  std::string reason;               // the reason found by an earlier judgement
   bool over() const { return died || !skipped.empty(); }
 };
 

@@ -113,9 +113,7 @@ bool has_line_with(const std::string& lines, const std::string& text) {
   return false;
 }
 
-bool went_otherwise(const std::string& lines) {
-  return has_line_with(lines, "\"otherwise\":true");
-}
+bool went_otherwise(const std::string& lines) { return has_line_with(lines, "\"otherwise\":true"); }
 
 // Makes a run that of one share of the parts (runtime/mutation/plan.h).
 void of_share(std::size_t share, std::size_t shares, PlannedRun* run) {
@@ -185,8 +183,8 @@ json plan_of_rest(const Subject& subject, const Round& round, const Survey& surv
 // The most processes that judge shares of a program.
 constexpr int kMostShares = 16;
 
-// In how many shares of the program's parts the mutants are judged. Survivors need all parts. Others
-// are mostly killed in each share, which costs more than it saves.
+// In how many shares of the program's parts the mutants are judged. Survivors need all parts.
+// Others are mostly killed in each share, which costs more than it saves.
 std::size_t shares_of(const Subject& subject, const Survey& survey, const std::vector<Left>& left) {
   const int shares = std::min(subject.jobs, kMostShares);
   constexpr std::uint64_t kLeastParts = 4;  // of a share
@@ -201,7 +199,8 @@ std::size_t shares_of(const Subject& subject, const Survey& survey, const std::v
                                                                 : 1;
 }
 
-// Judges the plan's mutants in shares of the program's parts. Appends what is known then to `lines`.
+// Judges the plan's mutants in shares of the program's parts. Appends what is known then to
+// `lines`.
 void run_shares(const Subject& subject, const Round& round, const Survey& survey, const json& plan,
                 std::size_t shares, const std::string& lines, const std::function<void()>& tick) {
   std::vector<PlannedRun> runs;

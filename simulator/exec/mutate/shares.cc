@@ -50,7 +50,8 @@ std::vector<std::string> survival(const std::vector<Share>& shares, const std::v
   int status = 0;
   for (std::size_t s = 0; s < shares.size(); ++s) {
     const auto it = known[s].traces.find(id);
-    if (it == known[s].traces.end() && shares[s].whole) continue;  // nothing in it comes to the mutant
+    if (it == known[s].traces.end() && shares[s].whole)
+      continue;  // nothing in it comes to the mutant
     if (it == known[s].traces.end() || !it->second.died) return {};
     reached = true;
     status = it->second.status;
@@ -121,8 +122,7 @@ Survey joined_surveys(std::vector<Survey> shares) {
 JoinedLines joined_lines(const std::vector<Share>& shares, const std::vector<int>& ids, int usual,
                          bool checks) {
   std::vector<Known> known;
-  for (const Share& s : shares)
-    known.push_back({Traces(s.lines).read(), lines_by_mutant(s.lines)});
+  for (const Share& s : shares) known.push_back({Traces(s.lines).read(), lines_by_mutant(s.lines)});
   JoinedLines joined;
   for (const int id : ids) {
     std::optional<std::size_t> killed, skipped;

@@ -11,7 +11,8 @@
 namespace lockstep::exec {
 
 // Surveys of the shares of one program, as one. `instructions` and `status` are the largest ones,
-// `seconds` is the sum. A kernel mutant's `at` is then only 0 or not: launches are counted by share.
+// `seconds` is the sum. A kernel mutant's `at` is then only 0 or not: launches are counted by
+// share.
 Survey joined_surveys(std::vector<Survey> shares);
 
 // The union of sets of parts (runtime/mutation/parts.h).

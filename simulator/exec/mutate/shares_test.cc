@@ -35,12 +35,11 @@ Trace joined(const std::vector<Share>& shares, std::size_t* killed_by = nullptr)
   return known.contains(7) ? known.at(7) : Trace();
 }
 
-constexpr const char *kEnd = R"({"id":7,"end":0,"felt":"01"})",
-                     *kDied = R"({"id":7,"died":0})";
+constexpr const char *kEnd = R"({"id":7,"end":0,"felt":"01"})", *kDied = R"({"id":7,"died":0})";
 
 TEST(Shares, ASurvivorHasSurvivedEach) {
-  const Trace both = joined({share("a", {kEnd, kDied}), share("b", {R"({"id":7,"end":0,"felt":"6"})",
-                                                                    kDied})});
+  const Trace both =
+      joined({share("a", {kEnd, kDied}), share("b", {R"({"id":7,"end":0,"felt":"6"})", kDied})});
   EXPECT_TRUE(both.died);
   EXPECT_EQ(judge_trace(both, 0, false, "").verdict, Verdict::kSurvived);
   EXPECT_EQ(both.felt, "61");
@@ -64,9 +63,10 @@ TEST(Shares, OneKillsAndTheEarliestIsNamed) {
   EXPECT_EQ(judge_trace(joined({share("a", late), share("b", early)}, &by), 0, false, "").verdict,
             Verdict::kKilledByLaw);
   EXPECT_EQ(by, 1u);
-  EXPECT_EQ(judge_trace(joined({share("a", early, false), share("b", {}, false)}, &by), 0, false, "")
-                .verdict,
-            Verdict::kKilledByLaw);
+  EXPECT_EQ(
+      judge_trace(joined({share("a", early, false), share("b", {}, false)}, &by), 0, false, "")
+          .verdict,
+      Verdict::kKilledByLaw);
   EXPECT_EQ(by, 0u);
 }
 

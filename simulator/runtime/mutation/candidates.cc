@@ -123,9 +123,9 @@ Candidates::Watch* Candidates::watch(Code& code, const std::string& kernel) {
   std::vector<mutation::Place> places;
   for (const Candidate* c : wanted) places.push_back(c->mutant->place);
   watch.of = std::move(wanted);
-  watch.kernel = parsed_.at(code.hash)
-                     ->watch(places, *binary_->loaded.at(device_).module, *runtime_->memory,
-                             device_, runtime_->settings.registers);
+  watch.kernel =
+      parsed_.at(code.hash)->watch(places, *binary_->loaded.at(device_).module, *runtime_->memory,
+                                   device_, runtime_->settings.registers);
   bool any = false;
   for (std::size_t i = 0; i < watch.of.size(); ++i) {
     const bool is_watched = watch.kernel && watch.kernel->mutants[i].watched;
@@ -151,8 +151,7 @@ const engine::WatchedKernel::Mutant* Candidates::watched(const Candidate& c) con
   if (!comparable_ || watch_ == nullptr) return nullptr;
   const auto it = std::find(watch_->of.begin(), watch_->of.end(), &c);
   if (it == watch_->of.end()) return nullptr;
-  const auto& mutant =
-      watch_->kernel->mutants[static_cast<std::size_t>(it - watch_->of.begin())];
+  const auto& mutant = watch_->kernel->mutants[static_cast<std::size_t>(it - watch_->of.begin())];
   return mutant.watched ? &mutant : nullptr;
 }
 

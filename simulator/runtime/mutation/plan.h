@@ -36,10 +36,10 @@
 //     has survived an earlier round.
 //
 // Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's
-// own, "part": in which it ended, "felt": where launches are compared, the parts in which the mutant
-// may have an effect, with checks or without}, {"finding": kind, "text": ...}, {"refused": why}, and
-// from the parent {"died": wait status, "seconds": s, "late": whether it was ended for its time,
-// "part": in which it was forked}, {"skipped": why}.
+// own, "part": in which it ended, "felt": where launches are compared, the parts in which the
+// mutant may have an effect, with checks or without}, {"finding": kind, "text": ...}, {"refused":
+// why}, and from the parent {"died": wait status, "seconds": s, "late": whether it was ended for
+// its time, "part": in which it was forked}, {"skipped": why}.
 // {"id": 0, "otherwise": true}: the unchanged program took another course than the plan's, so that
 // its survivors mean nothing. {"id": 0, "whole": true}: it came to its end, and mutants without a
 // line were not reached.

@@ -105,8 +105,7 @@ bool MutationServer::begin_part() {
   }
   until_part_ends_ =
       false;  // the simulated GPU has found something: the end says what becomes of it
-  return plan_.has_part(parts_) &&
-         (!self_->parts || plan_.sets[*self_->parts].contains(parts_));
+  return plan_.has_part(parts_) && (!self_->parts || plan_.sets[*self_->parts].contains(parts_));
 }
 
 std::optional<engine::Outcome> MutationServer::before_launch(Runtime& runtime, FatBinary& binary,
@@ -351,12 +350,11 @@ void MutationServer::reap(std::size_t fewer_than) {
         it = running_.erase(it);
         continue;
       }
-      put_line(lines_,
-               {{"id", r.id},
-                {"died", status},
-                {"seconds", r.limit.elapsed()},
-                {"late", r.late},
-                {"part", r.part}});
+      put_line(lines_, {{"id", r.id},
+                        {"died", status},
+                        {"seconds", r.limit.elapsed()},
+                        {"late", r.late},
+                        {"part", r.part}});
       it = running_.erase(it);
     }
     if (!any && running_.size() >= fewer_than)

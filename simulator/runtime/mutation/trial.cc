@@ -127,8 +127,8 @@ bool Trial::begin(const engine::Kernel& kernel, const engine::LaunchConfig& conf
   config_.host_patience = std::chrono::milliseconds(
       0);  // nobody else runs; a process of its own waits as long as launches do
   config_.coverage = nullptr;
-  // A trial has no descendants, and is ordered before the launch itself: two launches with one place
-  // in a family would count as unordered.
+  // A trial has no descendants, and is ordered before the launch itself: two launches with one
+  // place in a family would count as unordered.
   config_.place.family = 0;
   config_.notice = nullptr;
   config_.ran = &ran_;
@@ -153,8 +153,8 @@ void Trial::undo() {
 }
 
 std::optional<engine::Outcome> Trial::adopt() {
-  // What mutants have accessed stays in the search for races. It matters where a later operation may
-  // be unordered with the launch, which is then made again.
+  // What mutants have accessed stays in the search for races. It matters where a later operation
+  // may be unordered with the launch, which is then made again.
   const bool searched =
       tried_ && (config_.checks & check::kRaces) != 0 && config_.place.several_streams;
   if (searched || !unchanged_.printed.empty()) {
