@@ -55,9 +55,11 @@ class Survey final : public Interceptor {
   struct Reached {
     std::uint64_t first = 0;  // the launch or call
     Parts parts;
+    std::uint64_t last = ~std::uint64_t{0};  // the part that was added last
     void by(std::uint64_t now, std::uint64_t part) {
       if (first == 0) first = now;
-      parts.add(part);
+      if (part != last) parts.add(part);
+      last = part;
     }
   };
   struct Code {
