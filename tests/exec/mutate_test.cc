@@ -212,7 +212,21 @@ TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
     EXPECT_EQ(whole.statuses()["Pending"], 0) << whole.out;
     EXPECT_GT(compared.without_process(), 0) << name;
     EXPECT_EQ(whole.without_process(), 0) << name;
+    // Shares of the parts are judged at the same time, and so is one share.
+    const Judged alone = mutate("alone-" + name, "--jobs=1 " + words),
+                 shared = mutate("shared-" + name, "--jobs=2 " + words);
+    EXPECT_EQ(alone.verdicts(), whole.verdicts());
+    EXPECT_EQ(shared.verdicts(), whole.verdicts());
   }
+}
+
+// A program with several streams is judged with checks as well: the launches that mutants try out
+// are no launches of the program, and nothing races with them.
+TEST(Mutate, JudgesProgramsWithStreamsWithChecksToo) {
+  const Judged o = mutate("streams_checked", "--operators=kernels -- tests/exec/in_streams");
+  ASSERT_EQ(o.status, 0) << o.out << o.err;
+  EXPECT_FALSE(has(o.err, "does not do the same each time")) << o.err;
+  EXPECT_GT(o.judged_in("checks"), 0) << o.out;
 }
 
 // Mutants of ordering calls, in a program that needs the order and in one that does not.

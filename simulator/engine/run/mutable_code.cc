@@ -13,6 +13,7 @@
 #include "simulator/engine/run/handlers.h"
 #include "simulator/engine/run/module.h"
 #include "simulator/mutation/mutants.h"
+#include "simulator/mutation/watch.h"
 #include "simulator/ptx/parser.h"
 
 namespace lockstep::engine {
@@ -26,6 +27,7 @@ class Mutated final : public Exchange {
   bool is_of(const Kernel& kernel) const override {
     return kernel_.empty() || kernel.name() == kernel_;
   }
+  const Program& program() const { return *program_; }
 
  private:
   LoadedModule& module_;
@@ -136,23 +138,27 @@ class ParsedCode final : public MutableCode {
       *why = error.what();
       return nullptr;
     }
-    auto compiled = compile::compile(changed, memory, device, loaded.program().managed, places,
-                                     handlers(), loaded.program().placed, kernel);
-    if (const auto* error = std::get_if<LoadError>(&compiled)) {
-      *why = error->message;
-      return nullptr;
-    }
-    auto program = std::move(std::get<std::unique_ptr<Program>>(compiled));
-    if (*why = refused_anew(loaded.program(), *program); !why->empty()) return nullptr;
-    if (!kernel.empty()) program->cluster_barriers |= cluster_barriers_beside(kernel);
-    const std::vector<program::Function>&before = loaded.program().functions,
-          &now = program->functions;
-    for (std::size_t f = 0; f < now.size(); ++f) {
-      if (now[f].is_kernel && (kernel.empty() || now[f].name == kernel) &&
-          !looks_the_same(before[f], now[f]))
-        return nullptr;
-    }
-    return std::make_unique<Mutated>(loaded, std::move(program), kernel);
+    return compile_beside(changed, kernel, loaded, memory, device, places, why);
+  }
+
+  std::optional<WatchedKernel> watch(std::span<const mutation::Place> places, Module& module,
+                                     memory::DeviceMemory& memory, int device,
+                                     RegisterPlaces registers) override {
+    const std::uint32_t m = places[0].module, f = places[0].function;
+    std::vector<ptx::Module> changed = with_kernel(m, f);
+    mutation::Watched watched = mutation::watch(changed[m], f, places);
+    WatchedKernel kernel;
+    for (const mutation::Watched::Mutant& mutant : watched.mutants)
+      kernel.mutants.push_back({!mutant.signals.empty(), mutant.keeps_initialisation, {}});
+    changed[m].functions[f] = std::move(watched.function);
+    std::string why;
+    const std::string name = changed[m].functions[f].name;
+    auto code = compile_beside(changed, name, static_cast<LoadedModule&>(module), memory, device,
+                               registers, &why);
+    if (code == nullptr) return std::nullopt;
+    find_signals(code->program(), m, name, watched, &kernel);
+    kernel.code = std::move(code);
+    return kernel;
   }
 
   std::vector<Operations> operations(const Module& module,
@@ -188,6 +194,49 @@ class ParsedCode final : public MutableCode {
   }
 
  private:
+  // nullptr as of prepare(). `kernel`: the only one that is compiled; empty: all are.
+  std::unique_ptr<Mutated> compile_beside(const std::vector<ptx::Module>& changed,
+                                          const std::string& kernel, LoadedModule& loaded,
+                                          memory::DeviceMemory& memory, int device,
+                                          RegisterPlaces places, std::string* why) {
+    auto compiled = compile::compile(changed, memory, device, loaded.program().managed, places,
+                                     handlers(), loaded.program().placed, kernel);
+    if (const auto* error = std::get_if<LoadError>(&compiled)) {
+      *why = error->message;
+      return nullptr;
+    }
+    auto program = std::move(std::get<std::unique_ptr<Program>>(compiled));
+    if (*why = refused_anew(loaded.program(), *program); !why->empty()) return nullptr;
+    if (!kernel.empty()) program->cluster_barriers |= cluster_barriers_beside(kernel);
+    const std::vector<program::Function>&before = loaded.program().functions,
+          &now = program->functions;
+    for (std::size_t f = 0; f < now.size(); ++f) {
+      if (now[f].is_kernel && (kernel.empty() || now[f].name == kernel) &&
+          !looks_the_same(before[f], now[f]))
+        return nullptr;
+    }
+    return std::make_unique<Mutated>(loaded, std::move(program), kernel);
+  }
+
+  // Fills in the program counters of a watched kernel.
+  static void find_signals(const Program& program, std::uint32_t module, const std::string& name,
+                           const mutation::Watched& watched, WatchedKernel* kernel) {
+    std::map<std::uint32_t, std::uint32_t> was, mutant_of;  // by instruction of the watched kernel
+    for (std::uint32_t i = 0; i < watched.now.size(); ++i) was[watched.now[i]] = i;
+    for (std::uint32_t n = 0; n < watched.mutants.size(); ++n) {
+      for (const std::uint32_t signal : watched.mutants[n].signals) mutant_of[signal] = n;
+    }
+    kernel->instructions.assign(program.ops.size(), ~0u);
+    for (std::uint32_t pc = 0; pc < program.ops.size(); ++pc) {
+      const program::Origin& from = program.origin(pc);
+      if (from.module != module || program.functions[from.function].name != name) continue;
+      if (const auto it = was.find(from.instruction); it != was.end())
+        kernel->instructions[pc] = it->second;
+      if (const auto it = mutant_of.find(from.instruction); it != mutant_of.end())
+        kernel->mutants[it->second].pcs.push_back(pc);
+    }
+  }
+
   // Whether another kernel has a cluster barrier, which decides how all are scheduled.
   bool cluster_barriers_beside(const std::string& kernel) {
     if (!with_cluster_barriers_) {

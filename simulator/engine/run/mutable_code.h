@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,20 @@ class Exchange {
   // Whether the mutant includes this kernel, that is, whether the kernel can reach the changed
   // instruction.
   virtual bool is_of(const Kernel& kernel) const = 0;
+};
+
+// A kernel that computes mutants' values beside its own (mutation/watch.h). A launch of it leaves
+// what the unchanged kernel leaves, but executes more instructions.
+struct WatchedKernel {
+  std::unique_ptr<Exchange> code;
+  struct Mutant {
+    bool watched = false;
+    bool keeps_initialisation = false;
+    std::vector<std::uint32_t> pcs;  // kExecuted if the mutant would have differed in some thread
+  };
+  std::vector<Mutant> mutants;  // by place
+  // By program counter of this kernel: the instruction of the unchanged kernel; ~0u: none.
+  std::vector<std::uint32_t> instructions;
 };
 
 // The texts of one module, parsed again for mutation.
@@ -53,6 +68,12 @@ class MutableCode {
   virtual std::unique_ptr<Exchange> prepare(const mutation::Place& place, Module& module,
                                             memory::DeviceMemory& memory, int device,
                                             RegisterPlaces places, std::string* why) = 0;
+
+  // Builds the kernel that watches the mutants at `places`, all of one kernel, beside the module.
+  // nullopt if it does not compile.
+  virtual std::optional<WatchedKernel> watch(std::span<const mutation::Place> places,
+                                             Module& module, memory::DeviceMemory& memory,
+                                             int device, RegisterPlaces registers) = 0;
 
   // For each place: the operations of `module` that belong to it, with program counters as in
   // LaunchConfig::ran, and their kernel. `kernel` is empty for a function that kernels call.

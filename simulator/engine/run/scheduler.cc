@@ -56,6 +56,16 @@ inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by
     part->operations[pc].note(mask, ran_by, w.exists);
 }
 
+// The same for LaunchConfig::ran alone, by fewer instructions.
+inline void mark_ran(std::uint8_t* ran, LaneMask ran_by) {
+  const std::atomic_ref bits(*ran);
+  if (ran_by != 0) {
+    bits.store(kReached | kExecuted, std::memory_order_relaxed);
+  } else if (bits.load(std::memory_order_relaxed) == 0) {
+    bits.fetch_or(kReached, std::memory_order_relaxed);
+  }
+}
+
 // For LaunchConfig::time_profile: the activity of the operation's handler, apart from the checks in
 // it.
 Doing doing_of(const Op& op) {
@@ -93,8 +103,9 @@ Doing doing_of(const Op& op) {
 
 // The main loop: runs the split until it has to pause, and returns why. kCareful: tracks invalid
 // values and counts down a turn. kMarks: records which operations ran, and for which lanes.
-// kTranslated: a whole warp runs machine code where available.
-enum class Manner { kCareful, kMarks, kCarefulWithMarks, kPlain, kTranslated };
+// kRan: records only which operations ran. kTranslated: a whole warp runs machine code where
+// available.
+enum class Manner { kCareful, kMarks, kCarefulWithMarks, kPlain, kRan, kTranslated };
 template <Manner kManner>
 Event execute(Warp& w, const Op* ops, int turn,
               [[maybe_unused]] const translate::Translation* code = nullptr) {
@@ -104,6 +115,8 @@ Event execute(Warp& w, const Op* ops, int turn,
   LaneMask mask = w.active;
   std::uint64_t n = 0;
   Event why;
+  [[maybe_unused]] std::uint8_t* ran = nullptr;
+  if constexpr (kManner == Manner::kRan) ran = w.block->launch->config->ran->data();
   for (;;) {
     if constexpr (kManner == Manner::kTranslated) {
       // If all lanes are active, no other split waits.
@@ -135,15 +148,17 @@ Event execute(Warp& w, const Op* ops, int turn,
         // The interpreter executes what the code does not support, even if code starts there.
       }
     }
-    if constexpr (kManner == Manner::kPlain) {
+    if constexpr (kManner == Manner::kPlain || kManner == Manner::kRan) {
       // The fast path while no other split waits ahead: operations without a guard that only
       // compute or access memory.
       if (limit == kNoLimit) {
         const Op* at = ops + pc;
         for (; at->guard == kNoSlot; ++at) {
           if (at->kind == OpKind::kCompute) {
+            if constexpr (kManner == Manner::kRan) mark_ran(ran + (at - ops), mask);
             at->run(w, *at, mask);
           } else if (at->kind == OpKind::kMemory) {
+            if constexpr (kManner == Manner::kRan) mark_ran(ran + (at - ops), mask);
             w.pc = static_cast<std::uint32_t>(at - ops) + 1;
             at->run(w, *at, mask);
             if (__builtin_expect(w.event != Event::kNone, 0)) break;
@@ -187,6 +202,7 @@ Event execute(Warp& w, const Op* ops, int turn,
       compare_with_proof(w, pc, m);
       w.block->worker->activity.begin(doing_of(op));
     }
+    if constexpr (kManner == Manner::kRan) mark_ran(ran + pc, m);
     switch (op.kind) {
       case OpKind::kCompute:
         if (m != 0) op.run(w, op, m);
@@ -268,8 +284,8 @@ bool waits_at_sync(const WarpControl& c) {
 Progress run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
-  const bool marks = w.block->launch->config->ran != nullptr ||
-                     w.block->worker->coverage != nullptr ||
+  const bool ran = w.block->launch->config->ran != nullptr;
+  const bool marks = w.block->worker->coverage != nullptr ||
                      w.block->launch->config->time_profile != nullptr ||
                      w.block->launch->config->proof == LaunchConfig::Proof::kCompare;
   const translate::Translation* const code =
@@ -294,9 +310,11 @@ Progress run_warp(Warp& w) {
     // without a change.
     c.time_slices.ran |= w.active;
     const bool careful = c.tracking || c.short_slice;
-    const Event why = marks     ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
-                                           : execute<Manner::kMarks>(w, ops, 0))
-                      : careful ? execute<Manner::kCareful>(w, ops, kTurn)
+    const Event why = marks || (ran && careful)
+                          ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
+                                     : execute<Manner::kMarks>(w, ops, 0))
+                      : ran             ? execute<Manner::kRan>(w, ops, 0)
+                      : careful         ? execute<Manner::kCareful>(w, ops, kTurn)
                       : code != nullptr ? execute<Manner::kTranslated>(w, ops, 0, code)
                                         : execute<Manner::kPlain>(w, ops, 0);
     switch (why) {

@@ -242,6 +242,170 @@ TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
   EXPECT_GT(compared, 10u);
 }
 
+// A stencil by tiles in shared memory: conditions, a loop, conversions, a selection, guards, and
+// values that nobody uses.
+const std::string kTiles = testing::module_text(R"(
+.visible .entry tiles(.param .u64 x, .param .u64 y, .param .u32 n)
+{
+  .reg .pred %p<9>;
+  .reg .b16 %h<4>;
+  .reg .b32 %r<30>;
+  .reg .f32 %f<4>;
+  .reg .b64 %rd<20>;
+  .shared .align 4 .b8 tile[512];
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ntid.x;
+  add.s32 %r20, %r2, %r3;
+  add.s32 %r21, %r20, %r3;
+  mov.u32 %r4, %r2;
+FILL:
+  setp.ge.s32 %p1, %r4, 40;
+  @%p1 bra FILLED;
+  setp.lt.s32 %p2, %r4, %r1;
+  cvt.s64.s32 %rd3, %r4;
+  shl.b64 %rd4, %rd3, 2;
+  add.s64 %rd5, %rd1, %rd4;
+  mov.u32 %r5, 0;
+  @%p2 ld.global.u32 %r5, [%rd5];
+  mov.u32 %r6, tile;
+  cvt.u32.u64 %r7, %rd4;
+  add.s32 %r8, %r6, %r7;
+  st.shared.u32 [%r8], %r5;
+  add.s32 %r4, %r4, %r3;
+  bra FILL;
+FILLED:
+  bar.sync 0;
+  setp.lt.s32 %p3, %r2, %r1;
+  min.s32 %r9, %r2, 63;
+  and.b32 %r10, %r9, 63;
+  cvt.u16.u32 %h1, %r10;
+  cvt.u32.u16 %r11, %h1;
+  mul.wide.u32 %rd6, %r11, 4;
+  cvt.u32.u64 %r12, %rd6;
+  mov.u32 %r13, tile;
+  add.s32 %r14, %r13, %r12;
+  ld.shared.u32 %r15, [%r14];
+  ld.shared.u32 %r16, [%r14+4];
+  setp.lt.s32 %p4, %r21, -40;
+  selp.b32 %r17, %r15, %r16, %p3;
+  add.s32 %r18, %r17, %r16;
+  @%p4 add.s32 %r18, %r18, 1;
+  add.s64 %rd7, %rd2, %rd6;
+  cvt.rn.f32.s32 %f1, %r18;
+  fma.rn.f32 %f2, %f1, 0f40000000, 0f3F800000;
+  @%p3 st.global.f32 [%rd7], %f2;
+  ret;
+}
+)");
+
+struct Results {
+  bool failed = false;
+  std::vector<std::uint32_t> values;
+  bool operator==(const Results&) const = default;
+};
+
+class Watching : public ::testing::Test {
+ protected:
+  Watching() {
+    gpu.load_text(kTiles);
+    std::vector<std::uint32_t> values;
+    for (std::uint32_t i = 0; i < 64; ++i) values.push_back(3 * i + i % 5);
+    x = gpu.buffer<std::uint32_t>(values);
+    y = gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(64, 0));
+    const std::string_view texts[] = {kTiles};
+    code = parse_again(texts);
+  }
+  Results run(std::uint32_t n) {
+    std::memset(gpu.memory.host(*gpu.memory.find(y), y), 0, 256);
+    const Outcome outcome = gpu.launch("tiles", 1, 32, x, y, n);
+    return {outcome.failed(), gpu.fetch<std::uint32_t>(y, 64)};
+  }
+  static bool has_signal(const WatchedKernel::Mutant& m, const std::vector<std::uint8_t>& ran) {
+    return std::any_of(m.pcs.begin(), m.pcs.end(),
+                       [&](std::uint32_t pc) { return (ran[pc] & kExecuted) != 0; });
+  }
+
+  Machine gpu;
+  memory::Address x = 0, y = 0;
+  std::unique_ptr<MutableCode> code;
+};
+
+// No mutant without a signal leaves anything else than the unchanged kernel, with all checks.
+TEST_F(Watching, MutantsWithoutASignalChangeNothing) {
+  std::vector<mutation::Mutant> mutants = code->mutants();
+  std::vector<mutation::Place> places;
+  for (const mutation::Mutant& m : mutants) places.push_back(m.place);
+  auto watched = code->watch(places, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared);
+  ASSERT_TRUE(watched);
+  ASSERT_EQ(watched->mutants.size(), mutants.size());
+  int silent = 0, signalled = 0, alone = 0;
+  for (const std::uint32_t n : {32u, 20u, 1u}) {
+    const Results usual = run(n);
+    ASSERT_FALSE(usual.failed);
+    std::vector<std::uint8_t> ran;
+    gpu.config.ran = &ran;
+    watched->code->exchange();
+    EXPECT_EQ(run(n), usual);
+    watched->code->exchange();
+    gpu.config.ran = nullptr;
+    for (std::size_t i = 0; i < mutants.size(); ++i) {
+      const WatchedKernel::Mutant& seen = watched->mutants[i];
+      if (!seen.watched || !seen.keeps_initialisation) continue;
+      std::string why;
+      const auto mutant = code->prepare(mutants[i].place, *gpu.module, gpu.memory, 0,
+                                        RegisterPlaces::kShared, &why);
+      ASSERT_NE(mutant, nullptr) << why;
+      mutant->exchange();
+      const Results results = run(n);
+      mutant->exchange();
+      if (has_signal(seen, ran)) {
+        ++signalled;
+        alone += results == usual;
+      } else {
+        ++silent;
+        EXPECT_EQ(results, usual) << n << ": " << mutants[i].text << ": " << mutants[i].change;
+      }
+    }
+  }
+  EXPECT_GT(silent, 20);
+  EXPECT_GT(signalled, 80);
+  EXPECT_LT(alone, signalled / 2);  // a signal mostly stands for an effect
+}
+
+// A value that differs, and of which nothing that matters follows.
+TEST_F(Watching, LooksAtWhatFollowsFromAValue) {
+  const auto has = [&](const std::string& text, const std::string& change) {
+    for (const mutation::Mutant& m : code->mutants()) {
+      if (!m.text.starts_with(text) || m.change != change) continue;
+      const mutation::Place places[] = {m.place};
+      auto watched = code->watch(places, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared);
+      EXPECT_TRUE(watched && watched->mutants[0].watched) << text;
+      std::vector<std::uint8_t> ran;
+      gpu.config.ran = &ran;
+      watched->code->exchange();
+      run(20);
+      watched->code->exchange();
+      gpu.config.ran = nullptr;
+      return has_signal(watched->mutants[0], ran);
+    }
+    ADD_FAILURE() << "no mutant " << change << " of " << text;
+    return false;
+  };
+  // Neither tid + 64 nor tid is less than -40.
+  EXPECT_FALSE(has("add.s32 %r20, %r2, %r3", "add became sub"));
+  EXPECT_FALSE(has("add.s32 %r21, %r20, %r3", "add became sub"));
+  EXPECT_TRUE(has("setp.lt.s32 %p4, %r21", "lt became ge"));
+  EXPECT_FALSE(has("min.s32 %r9, %r2, 0x3f", "the constant is one more"));
+  EXPECT_TRUE(has("min.s32 %r9, %r2, 0x3f", "min became max"));
+  EXPECT_TRUE(has("setp.lt.s32 %p3, %r2, %r1", "lt became le"));
+  EXPECT_TRUE(has("@%p3 st.global.f32 [%rd7], %f2", "is done whatever the condition"));
+  EXPECT_FALSE(has("fma.rn.f32 %f2, %f1", "rn became rz"));  // of small integers
+  EXPECT_TRUE(has("fma.rn.f32 %f2, %f1", "the constant is one more"));
+}
+
 TEST_F(Shift, RefusesAPlaceThatIsNotThere) {
   EXPECT_EQ(mutate({0, 0, 1000, 0}), "the function has no such instruction");
   EXPECT_EQ(mutate({0, 7, 0, 0}), "the device code has no such function");

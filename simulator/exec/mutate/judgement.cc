@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -33,6 +34,8 @@ void add(const std::string& line, std::map<int, Trace>& traces) {
   try {
     Trace& t = traces[json.at("id")];
     if (json.contains("end")) t.ended = true, t.end = json.at("end");
+    if (json.contains("part")) t.part = std::max<std::uint64_t>(t.part, json.at("part"));
+    if (json.contains("felt")) t.felt = json.at("felt");
     if (json.contains("reason")) t.reason = json.at("reason");
     if (json.contains("refused")) t.refused = json.at("refused");
     if (json.contains("skipped")) t.skipped = json.at("skipped");

@@ -1,8 +1,10 @@
 // Derives verdicts from the lines that mutants and their parent write (runtime/mutation/plan.h).
 #pragma once
 
+#include <cstdint>
 #include <ios>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,7 +21,9 @@ struct Trace {
   std::string finding,
       text;  // the simulated GPU's first error: its kind, and its printed text
   std::string refused, skipped;
-  std::string reason;  // the reason found by an earlier judgement
+  std::uint64_t part = 0;           // the part of the program in which it ended, or was forked
+  std::optional<std::string> felt;  // the parts in which it may have had an effect
+  std::string reason;               // the reason found by an earlier judgement
   bool over() const { return died || !skipped.empty(); }
 };
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct Mutant {
   bool excused = false;    // declared equivalent and trusted: only a few launches run
   bool trusted = false;    // survived these launches; the rest was not run
   double seconds = 0;
+  // The parts of the whole program in which it may have an effect, with checks or without (a text
+  // of runtime/mutation/parts.h). nullopt: all parts that reach it.
+  std::optional<std::string> felt;
   // The same in every survey of the same program; plans identify mutants by it.
   std::string key() const;
 };

@@ -77,6 +77,19 @@ bool wanted(const Mutant& m, const std::vector<std::string>& names) {
          });
 }
 
+bool wants_calls(const std::vector<std::string>& names) {
+  return names.empty() || std::any_of(names.begin(), names.end(), [](const std::string& n) {
+           return n == "calls" || is_call_operator(n);
+         });
+}
+
+// Whether the program may mark its parts: it contains the name of the function for that.
+bool names_parts(const std::string& program) {
+  std::ifstream file(program, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.find("lockstepBeginPart") != bytes.npos;
+}
+
 // Finds the calling function and line of each runtime call with addr2line.
 void name_callers(std::vector<Mutant>& mutants, const Environment& set) {
   std::map<std::string, std::set<std::uint64_t>> addresses;
@@ -298,7 +311,9 @@ bool judge(const Subject& subject, const Round& round, const Survey& whole,
   Survey survey;
   if (!make_survey(subject, round, &survey, wrong)) return interrupted;
   costs.add("the unchanged program");
-  run(survey);
+  if (!run(survey) && !interrupted)
+    fail("the unchanged program does not do the same each time (" + name +
+         "): mutants that survived so far count as survivors");
   return true;
 }
 
@@ -322,6 +337,8 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
                       ? options.jobs
                       : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
   subject.compare = !options.whole_runs;
+  if (subject.compare && !wants_calls(options.operators) && names_parts(command.front()))
+    subject.survey_shares = static_cast<std::size_t>(subject.jobs);
   subject.set.try_emplace("GTEST_FAIL_FAST",
                           "1");  // a GoogleTest program ends at its first failure
   // First without checks and with a part of the program: this finds violations of the program's own
@@ -339,8 +356,8 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
   costs.add("the unchanged program");
   if (whole.threads)
     fail(
-        "the program has several threads when it launches kernels: each mutant is a run of its "
-        "own, which takes longer");
+        "the program has several threads when it launches kernels: a mutant that differs there is "
+        "a run of its own, which takes longer");
   name_callers(whole.mutants, set);
   std::vector<Mutant> mutants = whole.mutants;
   choose(mutants, options);

@@ -1,7 +1,5 @@
 #include "simulator/exec/mutate/rounds.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -16,7 +14,9 @@
 
 #include "command/save_file.h"
 #include "simulator/exec/mutate/judgement.h"
+#include "simulator/exec/mutate/planned_run.h"
 #include "simulator/exec/mutate/process.h"
+#include "simulator/exec/mutate/shares.h"
 #include "simulator/mutation/time_limit.h"
 
 namespace lockstep::exec {
@@ -29,8 +29,6 @@ std::atomic<bool> interrupted{false};
 
 namespace {
 
-constexpr auto kPoll = std::chrono::milliseconds(5);
-constexpr auto kLook = std::chrono::milliseconds(1000);
 // The exit status of a process that could not write its results (runtime/state/record.h).
 constexpr int kUnwritten = 88;
 // The time limit of a mutant, as a multiple of the whole unchanged program's time, and in seconds
@@ -50,60 +48,9 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-std::vector<std::string> command_of(const Subject& subject, const Round& round) {
-  std::vector<std::string> command = subject.command;
-  command.insert(command.end(), round.arguments.begin(), round.arguments.end());
-  return command;
-}
-
-Environment environment_of(const Subject& subject, const Round& round, const std::string& plan) {
-  Environment set = subject.set;
-  set["LOCKSTEP_MUTATION"] = plan;
-  set["LOCKSTEP_QUIET"] = "1";
-  if (!round.checks) set["LOCKSTEP_CHECKS"] = "none";
-  return set;
-}
-
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// Throws if a file could not be written: without the file the state of some mutant is unknown.
-void expect_written(const std::string& error) {
-  if (!error.empty()) throw std::runtime_error(error);
-}
-void append(const std::string& path, const json& line) {
-  expect_written(command::append_to_file(
-      path, line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"));
-}
-
-// Throws if a process of the round could not write a line. Such a process has made the file read-
-// only (runtime/mutation/server.cc).
-void expect_whole(const std::string& lines) {
-  struct stat is {};
-  if (stat(lines.c_str(), &is) != 0 || (is.st_mode & S_IWUSR) != 0) return;
-  chmod(lines.c_str(), 0644);
-  throw std::runtime_error(lines +
-                           " cannot be written: what became of some mutants is not known; --resume "
-                           "goes on when there is room");
-}
-
-// Runs the program with a plan until it ends or is interrupted. Returns its exit status.
-int run(const Subject& subject, const Round& round, const json& plan, const std::string& name,
-        const std::function<void()>& tick) {
-  const std::string path = subject.folder + "/" + name + ".plan";
-  expect_written(command::write_file(path, plan.dump()));
-  Process process(command_of(subject, round), environment_of(subject, round, path),
-                  subject.folder + "/" + name + ".log");
-  for (auto next = Clock::now();;) {
-    if (const auto status = process.poll()) return *status;
-    if (interrupted) return -1;
-    std::this_thread::sleep_for(kPoll);
-    if (Clock::now() < next) continue;
-    next = Clock::now() + kLook;
-    tick();
-  }
 }
 
 // The point of a run at which a mutant is reached.
@@ -112,9 +59,24 @@ struct Reached {
   std::size_t parts = 0;  // index into Survey::sets
 };
 
+// Whether the parts that a mutant was found to have an effect in are those of this round. The round
+// without checks of the whole program finds them.
+bool knows_felt(const Round& round, const Survey& survey) {
+  return round.checks && round.arguments.empty() && !survey.checks;
+}
+
+// `sets`: of the plan. Gets one that it lacks.
+std::size_t index_of(const std::string& parts, json& sets) {
+  const auto it = std::find(sets.begin(), sets.end(), parts);
+  const auto index = static_cast<std::size_t>(it - sets.begin());
+  if (it == sets.end()) sets.push_back(parts);
+  return index;
+}
+
 json planned(const Mutant& m, const Reached& reached) {
   json j = {{"id", m.id}, {"at", reached.at}, {"parts", reached.parts}};
   if (m.excused) j["enough"] = kEnough;
+  if (m.verdict == Verdict::kSurvived) j["survived"] = true;
   if (m.of_call) {
     j["site"] = m.site;
     j["change"] = m.call_change;
@@ -144,11 +106,21 @@ json plan_of(const Subject& subject, const Round& round, const Survey& survey, c
       {"instruction_limit", std::max(kLeastInstructions, kMoreInstructions * survey.instructions)}};
 }
 
-bool went_otherwise(const std::string& lines) {
+bool has_line_with(const std::string& lines, const std::string& text) {
   std::ifstream file(lines);
   for (std::string line; std::getline(file, line);)
-    if (line.find("\"otherwise\":true") != line.npos) return true;
+    if (line.find(text) != line.npos) return true;
   return false;
+}
+
+bool went_otherwise(const std::string& lines) { return has_line_with(lines, "\"otherwise\":true"); }
+
+// Makes a run that of one share of the parts (runtime/mutation/plan.h).
+void of_share(std::size_t share, std::size_t shares, PlannedRun* run) {
+  if (shares <= 1) return;
+  run->plan["share"] = share;
+  run->plan["shares"] = shares;
+  run->name += "-" + std::to_string(share);
 }
 
 // The mutant whose launch was in progress when a server ended; 0 if none.
@@ -190,32 +162,124 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
          {{"id", mutant.id}, {"died", died}, {"seconds", limit.elapsed()}, {"late", late}});
 }
 
+// A mutant to be judged, and where a run reaches it.
+using Left = std::pair<Reached, Mutant*>;
+
+// Those that the round has not judged yet.
+json plan_of_rest(const Subject& subject, const Round& round, const Survey& survey,
+                  const std::vector<Left>& left, const std::map<int, Trace>& traces) {
+  json plan = plan_of(subject, round, survey, "serve");
+  plan["mutants"] = json::array();
+  for (const auto& [when, m] : left) {
+    const auto known = traces.find(m->id);
+    if (known != traces.end() && known->second.over()) continue;
+    Reached reached = when;
+    if (m->felt && knows_felt(round, survey)) reached.parts = index_of(*m->felt, plan["sets"]);
+    plan["mutants"].push_back(planned(*m, reached));
+  }
+  return plan;
+}
+
+// The most processes that judge shares of a program.
+constexpr int kMostShares = 16;
+
+// In how many shares of the program's parts the mutants are judged. Survivors need all parts.
+// Others are mostly killed in each share, which costs more than it saves.
+std::size_t shares_of(const Subject& subject, const Survey& survey, const std::vector<Left>& left) {
+  const int shares = std::min(subject.jobs, kMostShares);
+  constexpr std::uint64_t kLeastParts = 4;  // of a share
+  if (!subject.compare || survey.part_count < kLeastParts * static_cast<std::uint64_t>(shares))
+    return 1;
+  if (std::any_of(left.begin(), left.end(), [](const Left& m) { return m.second->of_call; }))
+    return 1;
+  const auto survivors = std::count_if(left.begin(), left.end(), [](const Left& m) {
+    return m.second->verdict == Verdict::kSurvived;
+  });
+  return 2 * static_cast<std::size_t>(survivors) >= left.size() ? static_cast<std::size_t>(shares)
+                                                                : 1;
+}
+
+// Judges the plan's mutants in shares of the program's parts. Appends what is known then to
+// `lines`.
+void run_shares(const Subject& subject, const Round& round, const Survey& survey, const json& plan,
+                std::size_t shares, const std::string& lines, const std::function<void()>& tick) {
+  std::vector<PlannedRun> runs;
+  std::vector<Share> ended;
+  std::error_code ignored;
+  const auto outputs = [&](std::size_t n) {
+    return subject.folder + "/outputs-" + std::to_string(n);
+  };
+  for (std::size_t n = 0; n < shares; ++n) {
+    PlannedRun& r = runs.emplace_back(PlannedRun{plan, "serve-" + round.name});
+    of_share(n, shares, &r);
+    ended.push_back({subject.folder + "/" + round.name + "-" + std::to_string(n) + ".jsonl"});
+    r.plan["out"] = ended[n].lines;
+    r.plan["outputs"] = outputs(n);
+    r.plan["jobs"] = 1;
+    fs::remove(ended[n].lines, ignored);
+    fs::create_directories(outputs(n), ignored);
+  }
+  const std::vector<int> statuses = run_all(subject, round, runs, tick);
+  std::vector<int> ids;
+  for (const json& m : plan["mutants"]) ids.push_back(m.at("id"));
+  for (std::size_t n = 0; n < shares; ++n) {
+    expect_whole(ended[n].lines);
+    ended[n].whole = statuses[n] == survey.status &&
+                     has_line_with(ended[n].lines, "\"whole\":true") &&
+                     !went_otherwise(ended[n].lines);
+  }
+  const JoinedLines joined = joined_lines(ended, ids, survey.status, round.checks);
+  for (const std::string& line : joined.lines) append(lines, line);
+  for (const auto& [id, share] : joined.killed_by) {
+    const std::string name = "/" + std::to_string(id) + ".txt";
+    fs::rename(outputs(share) + name, subject.folder + "/outputs" + name, ignored);
+  }
+  for (std::size_t n = 0; n < shares; ++n) {
+    fs::remove_all(outputs(n), ignored);
+    for (const char* end : {"", ".trying"}) fs::remove(ended[n].lines + end, ignored);
+  }
+}
+
 }  // namespace
 
 bool make_survey(const Subject& subject, const Round& round, Survey* survey, std::string* error) {
-  const std::string name = "survey-" + round.name, out = subject.folder + "/" + name + ".json";
-  std::error_code ignored;
-  fs::remove(out, ignored);
-  const auto begin = Clock::now();
-  const int status = run(subject, round, {{"mode", "survey"}, {"out", out}}, name, [] {});
-  survey->seconds = seconds_since(begin);
-  survey->checks = round.checks;
-  if (interrupted) {
-    *error = "interrupted";
-  } else if (status == kUnwritten) {
-    *error = out + " cannot be written; what the program printed is in " + subject.folder + "/" +
-             name + ".log";
-  } else if (status != 0) {
-    *error = "the unchanged program ends with status " + std::to_string(status) +
-             (round.checks ? "" : " when no checks run") +
-             ": tests that fail by themselves cannot judge mutants. What it printed is in " +
-             subject.folder + "/" + name + ".log";
-  } else if (!read_survey(out, survey)) {
-    *error = "the program launched no kernel on the simulated GPU: there is nothing to change";
-  } else {
-    return true;
+  std::vector<PlannedRun> runs;
+  for (std::size_t n = 0; n < subject.survey_shares; ++n) {
+    PlannedRun& r = runs.emplace_back(PlannedRun{{{"mode", "survey"}}, "survey-" + round.name});
+    of_share(n, subject.survey_shares, &r);
+    r.plan["out"] = subject.folder + "/" + r.name + ".json";
+    std::error_code ignored;
+    fs::remove(subject.folder + "/" + r.name + ".json", ignored);
   }
-  return false;
+  const auto begin = Clock::now();
+  const std::vector<int> statuses = run_all(subject, round, runs, [] {});
+  std::vector<Survey> shares;
+  for (std::size_t n = 0; n < runs.size(); ++n) {
+    const std::string path = subject.folder + "/" + runs[n].name, out = path + ".json";
+    Survey& share = shares.emplace_back();
+    share.checks = round.checks;
+    if (n == 0) share.seconds = seconds_since(begin) * static_cast<double>(runs.size());
+    if (interrupted) {
+      *error = "interrupted";
+    } else if (statuses[n] == kUnwritten) {
+      *error = out + " cannot be written; what the program printed is in " + path + ".log";
+    } else if (statuses[n] != 0) {
+      *error = "the unchanged program ends with status " + std::to_string(statuses[n]) +
+               (round.checks ? "" : " when no checks run") +
+               ": tests that fail by themselves cannot judge mutants. What it printed is in " +
+               path + ".log";
+    } else {
+      if (!read_survey(out, &share)) shares.pop_back();
+      continue;
+    }
+    return false;
+  }
+  if (shares.empty()) {
+    *error = "the program launched no kernel on the simulated GPU: there is nothing to change";
+    return false;
+  }
+  *survey = shares.size() == 1 ? std::move(shares[0]) : joined_surveys(std::move(shares));
+  return true;
 }
 
 bool run_round(const Subject& subject, const Round& round, const Survey& survey,
@@ -223,7 +287,7 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   std::unordered_map<std::string, Reached> at;
   for (std::size_t i = 0; i < survey.mutants.size(); ++i)
     at[survey.mutants[i].key()] = {survey.at[i], survey.parts[i]};
-  std::vector<std::pair<Reached, Mutant*>> left;
+  std::vector<Left> left;
   for (Mutant& m : mutants) {
     if (m.trusted || (m.verdict != Verdict::kNotJudged && m.verdict != Verdict::kSurvived))
       continue;
@@ -235,6 +299,12 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   std::error_code ignored;
   fs::create_directories(subject.folder + "/outputs", ignored);
   Traces file(lines);
+  for (const auto& [when, m] : left) {
+    const bool felt_nowhere = knows_felt(round, survey) && m->felt && m->felt->empty();
+    if (!felt_nowhere || file.read().contains(m->id)) continue;
+    append(lines, {{"id", m->id}, {"end", survey.status}});
+    append(lines, {{"id", m->id}, {"died", survey.status << 8}});
+  }
   const auto count = [&] {
     const auto& traces = file.read();
     return static_cast<int>(std::count_if(left.begin(), left.end(), [&](const auto& m) {
@@ -243,21 +313,21 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   };
   std::stable_sort(left.begin(), left.end(),
                    [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
+  if (const std::size_t shares = shares_of(subject, survey, left); shares > 1) {
+    const json plan = plan_of_rest(subject, round, survey, left, file.read());
+    if (!plan["mutants"].empty())
+      run_shares(subject, round, survey, plan, shares, lines,
+                 [&] { done(count(), static_cast<int>(of)); });
+  }
   // Repeats once, for mutants that were left out because the program ended unexpectedly. Repeats
   // again whenever a mutant ended the program; that mutant then runs alone.
   for (int times = 0; times < 2 && !interrupted;) {
     const auto& traces = file.read();
-    json plan = plan_of(subject, round, survey, "serve");
-    plan["mutants"] = json::array();
-    for (const auto& [when, m] : left) {
-      const auto known = traces.find(m->id);
-      if (known == traces.end() || !known->second.over())
-        plan["mutants"].push_back(planned(*m, when));
-    }
+    const json plan = plan_of_rest(subject, round, survey, left, traces);
     if (plan["mutants"].empty()) break;
     fs::remove(lines + ".trying", ignored);
-    const int status = run(subject, round, plan, "serve-" + round.name,
-                           [&] { done(count(), static_cast<int>(of)); });
+    const int status = run_all(subject, round, {{plan, "serve-" + round.name}},
+                               [&] { done(count(), static_cast<int>(of)); })[0];
     expect_whole(lines);
     const int culprit = status == survey.status || interrupted ? 0 : tried(lines);
     if (culprit == 0) {
@@ -291,6 +361,7 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
     m->verdict = judgement.verdict;
     m->reason = judgement.reason;
     m->seconds += known->second.seconds;
+    if (!round.checks && round.arguments.empty()) m->felt = known->second.felt;
     fs::remove(output, ignored);
   }
   done(static_cast<int>(of), static_cast<int>(of));

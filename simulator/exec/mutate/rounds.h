@@ -20,6 +20,8 @@ struct Subject {
   // A mutant of a kernel runs only if one of its launches leaves other results than the unchanged
   // launch. If false, it runs from its first launch to the end.
   bool compare = true;
+  // The number of processes that each survey a share of the program's parts.
+  std::size_t survey_shares = 1;
 };
 
 // One pass over the remaining mutants.

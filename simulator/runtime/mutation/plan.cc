@@ -20,6 +20,8 @@ std::variant<Plan, std::string> read_plan(const std::string& path) {
                                   : Plan::Mode::kBecome;
     plan.out = json.at("out");
     plan.outputs = json.value("outputs", "");
+    plan.share = json.value("share", std::uint64_t{0});
+    plan.shares = json.value("shares", std::uint64_t{1});
     plan.jobs = json.value("jobs", 1);
     plan.seconds = json.value("seconds", 0.0);
     plan.instruction_limit = json.value("instruction_limit", std::uint64_t{0});
@@ -39,6 +41,7 @@ std::variant<Plan, std::string> read_plan(const std::string& path) {
       }
       planned.site = m.value("site", "");
       planned.change = m.value("change", "");
+      planned.survived = m.value("survived", false);
       planned.enough = m.value("enough", 0u);
       if (planned.of_call()) continue;
       planned.code = m.at("code");

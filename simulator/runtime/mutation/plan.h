@@ -9,6 +9,8 @@
 //   "mode": "become"   is the one mutant of the list from its module's first launch on: for
 //                      programs that cannot be forked
 //   "out": path
+//   "share": 0, "shares": 2   of survey and serve: only the parts whose number leaves the remainder
+//                      `share` when divided by `shares`; left out: all. Part 0 belongs to each
 //
 // Of serve and become:
 //
@@ -30,13 +32,17 @@
 //     in ascending order of "at": the launch, or for the second kind the call, before which the
 //     mutant is forked, from 1. "parts": the index in "sets" of the parts that come to it; left
 //     out: all. "enough": where launches are compared, the number of launches with the same result
-//     after which the mutant counts as a survivor; left out: all launches.
+//     after which the mutant counts as a survivor; left out: all launches. "survived": whether it
+//     has survived an earlier round.
 //
 // Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's
-// own}, {"finding": kind, "text": ...}, {"refused": why}, and from the parent {"died": wait status,
-// "seconds": s, "late": whether it was ended for its time}, {"skipped": why}. {"id": 0,
-// "otherwise": true}: the unchanged program took another course than the plan's, so that its
-// survivors mean nothing.
+// own, "part": in which it ended, "felt": where launches are compared, the parts in which the
+// mutant may have an effect, with checks or without}, {"finding": kind, "text": ...}, {"refused":
+// why}, and from the parent {"died": wait status, "seconds": s, "late": whether it was ended for
+// its time, "part": in which it was forked}, {"skipped": why}.
+// {"id": 0, "otherwise": true}: the unchanged program took another course than the plan's, so that
+// its survivors mean nothing. {"id": 0, "whole": true}: it came to its end, and mutants without a
+// line were not reached.
 #pragma once
 
 #include <cstdint>
@@ -58,12 +64,15 @@ struct PlannedMutant {
   std::string site, change;          // of a call
   std::optional<std::size_t> parts;  // index into Plan::sets
   unsigned enough = 0;               // launches; 0: all
+  bool survived = false;             // an earlier round
   bool of_call() const { return !site.empty(); }
 };
 
 struct Plan {
   enum class Mode { kSurvey, kServe, kBecome } mode = Mode::kSurvey;
   std::string out, outputs;
+  std::uint64_t share = 0, shares = 1;
+  bool has_part(std::uint64_t part) const { return shares <= 1 || part % shares == share; }
   int jobs = 1;
   double seconds = 0;
   std::uint64_t instruction_limit = 0;

@@ -97,35 +97,39 @@ MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
 bool MutationServer::begin_part() {
   ++parts_;
   if (self_ == nullptr)
-    return !candidates_ || next_call_ < calls_.size() || candidates_->need(parts_);
+    return plan_.has_part(parts_) &&
+           (!candidates_ || next_call_ < calls_.size() || candidates_->need(parts_));
   if (until_part_ends_ && findings_ == 0) {
     shared_->taken_back = self_->id;
     _exit(0);
   }
   until_part_ends_ =
       false;  // the simulated GPU has found something: the end says what becomes of it
-  return !self_->parts || plan_.sets[*self_->parts].contains(parts_);
+  return plan_.has_part(parts_) && (!self_->parts || plan_.sets[*self_->parts].contains(parts_));
 }
 
-void MutationServer::before_launch(Runtime& runtime, FatBinary& binary,
-                                   const engine::Kernel& kernel, engine::LaunchConfig& config) {
+std::optional<engine::Outcome> MutationServer::before_launch(Runtime& runtime, FatBinary& binary,
+                                                             const engine::Kernel& kernel,
+                                                             engine::LaunchConfig& config) {
   ++launches_;
   const bool first = self_ == nullptr && candidates_;  // of a mutant that is forked here
   if (first) {
     config.host_threads = 1;  // as in a trial, and in a mutant
     compare(runtime, binary, kernel, config);
+    if (self_ == nullptr) return candidates_->adopt();
   } else if (self_ == nullptr) {
     if (const PlannedMutant* mutant = fork_those_at(runtime, kernels_, next_kernel_, launches_))
       become(runtime, *mutant);
   }
-  if (self_ == nullptr) return;
+  if (self_ == nullptr) return std::nullopt;
   limit(config, first ? candidates_->instructions() : 0);
-  if (self_->of_call()) return;
+  if (self_->of_call()) return std::nullopt;
   if (self_candidate_ != nullptr && !self_candidate_->whole) {
     put_in_place(runtime, binary, kernel);
   } else {
     mutate_code(runtime, binary, runtime.current().ordinal);
   }
+  return std::nullopt;
 }
 
 void MutationServer::after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) {
@@ -183,9 +187,12 @@ void MutationServer::end_candidates(int status) {
   }
   for (const Candidate& c : candidates_->all()) {
     if (c.over || c.parts_reached == 0) continue;
-    put_line(lines_, {{"id", c.mutant->id}, {"end", status}});
+    json end = {{"id", c.mutant->id}, {"end", status}};
+    if (c.mutant->enough == 0) end["felt"] = c.felt.text();  // all launches were looked at
+    put_line(lines_, end);
     put_line(lines_, {{"id", c.mutant->id}, {"died", status << 8}});
   }
+  put_line(lines_, {{"id", 0}, {"whole", true}});
 }
 
 bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
@@ -239,7 +246,7 @@ void MutationServer::found(const std::vector<check::Finding>& findings) {
 void MutationServer::finish(int status) {
   if (getpid() != process_) return;
   if (self_ != nullptr) {
-    put_line(lines_, {{"id", self_->id}, {"end", status}});
+    put_line(lines_, {{"id", self_->id}, {"end", status}, {"part", parts_}});
   } else {
     reap(1);
     if (candidates_) end_candidates(status);
@@ -286,7 +293,7 @@ const PlannedMutant* MutationServer::fork_one(Runtime& runtime, const PlannedMut
              {{"id", mutant.id}, {"skipped", std::string("no process: ") + std::strerror(errno)}});
     return nullptr;
   }
-  running_.insert_or_assign(child, Running{mutant.id, mutation::TimeLimit(plan_.seconds)});
+  running_.insert_or_assign(child, Running{mutant.id, mutation::TimeLimit(plan_.seconds), parts_});
   return nullptr;
 }
 
@@ -343,8 +350,11 @@ void MutationServer::reap(std::size_t fewer_than) {
         it = running_.erase(it);
         continue;
       }
-      put_line(lines_,
-               {{"id", r.id}, {"died", status}, {"seconds", r.limit.elapsed()}, {"late", r.late}});
+      put_line(lines_, {{"id", r.id},
+                        {"died", status},
+                        {"seconds", r.limit.elapsed()},
+                        {"late", r.late},
+                        {"part", r.part}});
       it = running_.erase(it);
     }
     if (!any && running_.size() >= fewer_than)

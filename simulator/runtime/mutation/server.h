@@ -23,8 +23,9 @@ class MutationServer final : public Interceptor {
   // Throws std::runtime_error if the plan's output file cannot be opened.
   explicit MutationServer(Plan plan);
   bool begin_part() override;
-  void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
-                     engine::LaunchConfig& config) override;
+  std::optional<engine::Outcome> before_launch(Runtime& runtime, FatBinary& binary,
+                                               const engine::Kernel& kernel,
+                                               engine::LaunchConfig& config) override;
   void after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) override;
   void counters_read() override {}
   bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
@@ -42,6 +43,7 @@ class MutationServer final : public Interceptor {
   struct Running {
     int id = 0;
     mutation::TimeLimit limit;
+    std::uint64_t part = 0;  // in which it was forked
     bool late = false;
   };
   // Forks the mutants that start here, each when there is room. In a forked process it returns the

@@ -44,14 +44,15 @@ Survey::Site& Survey::site_of(const char* api_name) {
 
 bool Survey::begin_part() {
   ++parts_;
-  return true;
+  return plan_.has_part(parts_);
 }
 
-void Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&,
-                           engine::LaunchConfig& config) {
+std::optional<engine::Outcome> Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&,
+                                                     engine::LaunchConfig& config) {
   ++launches_;
   threads_ |= thread_count() > 1;
   config.ran = &ran_;
+  return std::nullopt;
 }
 
 void Survey::after_launch(FatBinary& binary, const engine::Kernel& kernel,
@@ -91,16 +92,20 @@ void Survey::finish(int status) {
   json codes = json::array(), sites = json::array(), sets = json::array();
   // Few sets: the instructions of a basic block have the same.
   std::map<std::string, std::size_t> known;
+  std::map<const Reached*, std::size_t> set_by_reached;  // an instruction has many mutants
   const auto set_of = [&](const Reached& reached) {
+    if (const auto it = set_by_reached.find(&reached); it != set_by_reached.end())
+      return it->second;
     const auto [it, is_new] = known.try_emplace(reached.parts.text(), sets.size());
     if (is_new) sets.push_back(it->first);
-    return it->second;
+    return set_by_reached[&reached] = it->second;
   };
+  const Reached nowhere;
   for (const auto& [hash, code] : codes_) {
     json mutants = json::array();
     for (const mutation::Mutant& m : code.parsed->mutants()) {
       const auto found = code.reached.find({m.place.module, m.place.function, m.place.instruction});
-      const Reached reached = found == code.reached.end() ? Reached() : found->second;
+      const Reached& reached = found == code.reached.end() ? nowhere : found->second;
       mutants.push_back(
           {{"place", {m.place.module, m.place.function, m.place.instruction, m.place.edit}},
            {"operator", mutation::name_of(m.op)},

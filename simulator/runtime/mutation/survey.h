@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -23,8 +24,9 @@ class Survey final : public Interceptor {
  public:
   explicit Survey(Plan plan) : plan_(std::move(plan)) {}
   bool begin_part() override;
-  void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
-                     engine::LaunchConfig& config) override;
+  std::optional<engine::Outcome> before_launch(Runtime& runtime, FatBinary& binary,
+                                               const engine::Kernel& kernel,
+                                               engine::LaunchConfig& config) override;
   void after_launch(FatBinary& binary, const engine::Kernel& kernel,
                     const engine::Outcome& outcome) override;
   void counters_read() override { counters_.add(parts_); }
@@ -53,9 +55,11 @@ class Survey final : public Interceptor {
   struct Reached {
     std::uint64_t first = 0;  // the launch or call
     Parts parts;
+    std::uint64_t last = ~std::uint64_t{0};  // the part that was added last
     void by(std::uint64_t now, std::uint64_t part) {
       if (first == 0) first = now;
-      parts.add(part);
+      if (part != last) parts.add(part);
+      last = part;
     }
   };
   struct Code {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "simulator/engine/run/mutable_code.h"
+#include "simulator/check/finding.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -111,7 +111,9 @@ Trial::Left Trial::run(std::uint64_t instruction_limit) {
 }
 
 bool Trial::begin(const engine::Kernel& kernel, const engine::LaunchConfig& config,
-                  memory::DeviceMemory& memory) {
+                  memory::DeviceMemory& memory, engine::Exchange* watched) {
+  undone_ = true;
+  tried_ = false;
   if (engine::allocates(kernel) || !config.running_grids.empty() || !config.concurrent.empty())
     return false;
   if (!before_.take(memory, kMostBytes)) {
@@ -125,23 +127,52 @@ bool Trial::begin(const engine::Kernel& kernel, const engine::LaunchConfig& conf
   config_.host_patience = std::chrono::milliseconds(
       0);  // nobody else runs; a process of its own waits as long as launches do
   config_.coverage = nullptr;
+  // A trial has no descendants, and is ordered before the launch itself: two launches with one
+  // place in a family would count as unordered.
+  config_.place.family = 0;
   config_.notice = nullptr;
   config_.ran = &ran_;
+  if (watched != nullptr) watched->exchange();
   unchanged_ = run(config.instruction_limit);
+  if (watched != nullptr) watched->exchange();
   config_.ran = nullptr;
   const engine::Outcome& o = unchanged_.outcome;
   const bool comparable = !unchanged_.failed && o.findings.empty() && o.heap.empty() &&
-                          !o.started_dependents && !o.waited && after_.take(memory, ~0ull);
-  before_.put_back(memory);
+                          o.launches.empty() && !o.started_dependents && !o.waited;
+  undone_ = false;
+  if (!comparable) before_.put_back(memory), undone_ = true;
   instruction_limit_ = limit_of_block(o, std::max<std::uint64_t>(1, config.grid.count()));
   return comparable;
 }
 
+void Trial::undo() {
+  if (undone_) return;
+  after_.take(*memory_, ~0ull);
+  before_.put_back(*memory_);
+  undone_ = true;
+}
+
+std::optional<engine::Outcome> Trial::adopt() {
+  // What mutants have accessed stays in the search for races. It matters where a later operation
+  // may be unordered with the launch, which is then made again.
+  const bool searched =
+      tried_ && (config_.checks & check::kRaces) != 0 && config_.place.several_streams;
+  if (searched || !unchanged_.printed.empty()) {
+    undo();
+    return std::nullopt;
+  }
+  if (undone_) after_.put_back(*memory_);
+  undone_ = false;
+  return std::move(unchanged_.outcome);
+}
+
 bool Trial::leaves_the_same(bool counters) {
+  undo();
+  tried_ = true;
   const Left left = run(instruction_limit_);
   const engine::Outcome &a = unchanged_.outcome, &b = left.outcome;
-  const bool same = !left.failed && b.findings.empty() && b.heap.empty() && !b.started_dependents &&
-                    !b.waited && left.printed == unchanged_.printed &&
+  const bool same = !left.failed && b.findings.empty() && b.heap.empty() && b.launches.empty() &&
+                    !b.started_dependents && !b.waited && left.printed == unchanged_.printed &&
                     (!counters || counted(a.counters) == counted(b.counters)) &&
                     same_stores(a.unwritten_stores, b.unwritten_stores) && after_.equals(*memory_);
   before_.put_back(*memory_);

@@ -7,10 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/run/mutable_code.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::runtime {
@@ -40,9 +42,10 @@ class Trial {
  public:
   // Runs the launch unchanged and records its results. Returns false if a comparison is impossible:
   // too much memory, device code that may allocate or free memory, findings, or grids that still
-  // run. Memory is restored in any case.
+  // run. Memory is then restored; otherwise it is as after the launch. `watched`: runs in place of
+  // the unchanged kernel, and leaves the same; nullptr: none.
   bool begin(const engine::Kernel& kernel, const engine::LaunchConfig& config,
-             memory::DeviceMemory& memory);
+             memory::DeviceMemory& memory, engine::Exchange* watched);
   // LaunchConfig::ran of the unchanged launch. Valid only after begin() returned true.
   const std::vector<std::uint8_t>& ran() const { return ran_; }
   // The number of warp instructions of the unchanged launch.
@@ -50,6 +53,11 @@ class Trial {
   // Runs the launch with the kernel as it is now. Returns whether the results are the same.
   // `counters`: compares the counters, too. Memory is restored.
   bool leaves_the_same(bool counters);
+  // Restores memory to what it was before the launch.
+  void undo();
+  // If begin()'s launch can stand for the program's launch: brings memory to where it was after it,
+  // and returns its outcome. Otherwise memory is restored.
+  std::optional<engine::Outcome> adopt();
 
  private:
   struct Left {
@@ -64,6 +72,8 @@ class Trial {
   memory::DeviceMemory* memory_ = nullptr;
   std::vector<std::uint8_t> ran_;
   MemoryImage before_, after_;
+  bool undone_ = true;  // memory is as before the launch
+  bool tried_ = false;  // mutants have run, and left their accesses in the search for races
   Left unchanged_;
   std::uint64_t instruction_limit_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <optional>
 #include <vector>
 
 #include "simulator/check/finding.h"
@@ -21,8 +22,10 @@ class Interceptor {
   virtual ~Interceptor() = default;
   // A part of the program starts. Returns false if it may be skipped.
   virtual bool begin_part() = 0;
-  virtual void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
-                             engine::LaunchConfig& config) = 0;
+  // Returns the launch's outcome if the launch has been made by now.
+  virtual std::optional<engine::Outcome> before_launch(Runtime& runtime, FatBinary& binary,
+                                                       const engine::Kernel& kernel,
+                                                       engine::LaunchConfig& config) = 0;
   virtual void after_launch(FatBinary& binary, const engine::Kernel& kernel,
                             const engine::Outcome& outcome) = 0;
   // The program reads the counters of its launches.

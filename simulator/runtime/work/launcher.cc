@@ -359,7 +359,9 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   config.place.host = host->values();
   runtime.dependent_launches.begin(chain);
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
-  if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
+  std::optional<engine::Outcome> made_before;
+  if (interceptor != nullptr)
+    made_before = interceptor->before_launch(runtime, *entry->binary, *loaded, config);
   runtime.record.launching(loaded->name(), device.ordinal);
   auto made = std::unique_ptr<RunningKernel>(new RunningKernel);
   made->kernel_ = loaded;
@@ -379,6 +381,8 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   }
   if (made->repeats_) {
     runtime.record.repeated_launch();
+  } else if (made_before) {
+    made->outcome_ = std::move(made_before);
   } else if (interceptor != nullptr && !interceptor->executes_late()) {
     // It sees whole launches.
     made->outcome_ = engine::launch(*loaded, config, *runtime.memory);
