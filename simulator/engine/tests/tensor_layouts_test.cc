@@ -217,8 +217,8 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       }
       const std::uint32_t bits =
           out[static_cast<std::size_t>((p.block * 128 + p.lane) * 512 + p.column)];
-      const double is = integers ? double(static_cast<std::int32_t>(bits))
-                                     : double(std::bit_cast<float>(bits));
+      const double is =
+          integers ? double(static_cast<std::int32_t>(bits)) : double(std::bit_cast<float>(bits));
       if (is != sum) {
         ADD_FAILURE() << c.kind << ", " << c.m << " by " << c.n << (c.paired ? ", a pair" : "")
                       << ": row " << row << " column " << n << " is " << is << ", wanted " << sum;
