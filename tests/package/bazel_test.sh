@@ -108,7 +108,8 @@ shift
 [[ \$command == query ]] || set -- --nosandbox_debug --noshow_progress --jobs=2 \
   ${DISK_CACHE:+"--disk_cache=$DISK_CACHE"} "\$@"
 PATH=$PATH exec $(command -v bazel) --output_base=$TEST_TMPDIR/output --nohome_rc \
-  --max_idle_secs=60 --host_jvm_args=-Xmx800m --host_jvm_args=-XX:TieredStopAtLevel=1 "\$command" "\$@"
+  --max_idle_secs=60 --host_jvm_args=-Xmx800m --host_jvm_args=-XX:TieredStopAtLevel=1 \
+  "\$command" "\$@"
 CODE
 chmod +x "$TEST_TMPDIR/bin/bazel"
 (cd cube && PATH=$TEST_TMPDIR/bin:$PATH "$prefix/bin/lockstep" run --suite=cube \
