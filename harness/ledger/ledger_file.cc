@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 namespace lockstep {
@@ -168,7 +168,9 @@ bool read_ledger(const std::string& path, LedgerFile& out, std::string& error) {
     error = fmt::format("{} cannot be read", path);
     return false;
   }
-  if (!from_json(std::string(std::istreambuf_iterator<char>(in), {}), out, error)) {
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!from_json(text.str(), out, error)) {
     error = fmt::format("{}: {}", path, error);
     return false;
   }
