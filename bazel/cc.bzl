@@ -115,7 +115,7 @@ def cc_library(
         opening["srcs"], opening["textual_hdrs"] = _join(name + "_joined.cc", srcs, testonly)
     _cc_library(name = name, linkstatic = True, **dict(kwargs, **opening))
 
-def cc_tests(name, srcs, deps = [], data = [], **kwargs):
+def cc_tests(name, srcs, deps = [], data = [], computing = [], **kwargs):
     """Small tests as one program, whose sources are compiled as one (joined.bzl).
 
     Each source's name, without .cc, is a test suite of this one test: `bazel test
@@ -126,12 +126,27 @@ def cc_tests(name, srcs, deps = [], data = [], **kwargs):
       srcs: its sources.
       deps: the dependencies of all of them.
       data: files that they read.
+      computing: further sources, compiled as one with optimisation: their models run for longer
+        than the optimisation of all sources would take.
       **kwargs: further arguments of cc_test.
     """
     own, textual = _join(name + "_joined_test.cc", srcs, True)
     _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)
-    cc_test(name = name, srcs = own, deps = deps + [":%s_sources" % name], data = data, **kwargs)
-    for src in srcs:
+    parts = [":%s_sources" % name]
+    if computing:
+        parts.append(":%s_computing" % name)
+        own_computing, textual_computing = _join(name + "_computing_test.cc", computing, True)
+        _cc_library(
+            name = name + "_computing",
+            testonly = True,
+            srcs = own_computing,
+            copts = OPTIMISED,
+            textual_hdrs = textual_computing,
+            deps = deps,
+            alwayslink = True,
+        )
+    cc_test(name = name, srcs = own, deps = deps + parts, data = data, **kwargs)
+    for src in srcs + computing:
         native.test_suite(name = src.split("/")[-1][:-len(".cc")], tests = [name])
 
 def cc_binary(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):

@@ -102,6 +102,17 @@ struct ByTcgen05 {
   static constexpr Requirement kNeeds = {Capability::kTensorMemory};
 };
 
+// The paths and elements of Listed::kOfMutants.
+template <class Way>
+struct OfMutants : Way {
+  static constexpr std::array kEachElement = {MatrixElement::kF16};
+};
+template <>
+struct OfMutants<ByWgmma> : ByWgmma {
+  static constexpr std::array kEachPath = {TensorMatmulPath::kWgmma};
+  static constexpr std::array kEachElement = {MatrixElement::kF16};
+};
+
 template <class Way>
 struct AnyCase : TensorMatmulCase {
   static void fields(AnyCase& c, FieldVisitor& field) {
@@ -188,15 +199,15 @@ void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCa
 // Every kernel of the instruction set. Eight and five stages, which are more than are in flight at
 // once, three and one. Each factor is copied in each way with each way of the other, and rows of C
 // and D are copied in pairs or not.
-template <class Way>
+template <class Of>
 void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCase& given) {
   struct Layout {
     int stages, a_alignment, b_alignment, c_gap, d_gap;
   };
   constexpr Layout kLayouts[] = {
       {7, 16, 16, 1, 1}, {4, 16, 1, 0, 0}, {2, 1, 16, 1, 0}, {0, 4, 4, 0, 1}};
-  for (const TensorMatmulPath path : Way::kEachPath) {
-    for (const MatrixElement element : Way::kEachElement) {
+  for (const TensorMatmulPath path : Of::kEachPath) {
+    for (const MatrixElement element : Of::kEachElement) {
       const bool wide = path == TensorMatmulPath::kWgmmaWide,
                  small = path == TensorMatmulPath::kWmma;
       for (const Layout& layout : kLayouts) {
@@ -221,11 +232,11 @@ void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCas
 // from +0. Rows of A and columns of B are +0, -0, both alternately, and -0 except for the last;
 // each pair is combined with both zeros in C. Covers every number of products that can remain in a
 // step or a stage.
-template <class Way>
-void keeps_the_signs_of_zeros(const TensorMatmul& matmul, const SmallCase<Way>& given) {
+template <class Of>
+void keeps_the_signs_of_zeros(const TensorMatmul& matmul, const TensorMatmulCase& given) {
   constexpr std::int64_t kPatterns = 4, kSide = 2 * kPatterns;
-  for (const TensorMatmulPath path : Way::kEachPath) {
-    for (const MatrixElement element : Way::kEachElement) {
+  for (const TensorMatmulPath path : Of::kEachPath) {
+    for (const MatrixElement element : Of::kEachElement) {
       const std::uint64_t zeros[] = {bits_of(element, 0.0), bits_of(element, -0.0)},
                           addends[] = {result_bits_of(element, 0.0), result_bits_of(element, -0.0)};
       for (const std::int64_t k : {1, 4, 12, 16, 36, 68}) {
@@ -398,9 +409,30 @@ Laws<TensorMatmul> needing_all(Laws<TensorMatmul> laws) {
   return laws;
 }
 
+template <class Way, class Of>
+Law<TensorMatmul> many_stages() {
+  return law<SmallCase<Way>, TensorMatmul>(
+      "IsExactOverManyStages",
+      +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
+        is_exact_over_many_stages<Of>(matmul, c);
+      },
+      {.cases = 1, .cost = kCostOfHugeWork});
+}
+
+template <class Way, class Of>
+Law<TensorMatmul> signs_of_zeros() {
+  return law<SmallCase<Way>, TensorMatmul>(
+      "KeepsTheSignsOfZeros",
+      +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
+        keeps_the_signs_of_zeros<Of>(matmul, c);
+      },
+      {.cases = 1, .cost = kCostOfHugeWork});
+}
+
 // The laws of every instruction set.
 template <class Way>
-Laws<TensorMatmul> common_laws(int cases) {
+Laws<TensorMatmul> common_laws(int cases, Listed listed = Listed::kAll) {
+  const bool of_mutants = listed == Listed::kOfMutants;
   return {
       no_work_law<tensor_matmul_call, SmallCase<Way>, &TensorMatmulCase::m, &TensorMatmulCase::n>(
           "LaunchesNothingForNoWork", {.cases = 30, .cost = 4}),
@@ -416,16 +448,8 @@ Laws<TensorMatmul> common_laws(int cases) {
                                           is_exact_on_small_integers(matmul, c);
                                         },
                                         {.cases = cases / 2}),
-      law<SmallCase<Way>, TensorMatmul>("IsExactOverManyStages",
-                                        +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
-                                          is_exact_over_many_stages<Way>(matmul, c);
-                                        },
-                                        {.cases = 1, .cost = kCostOfHugeWork}),
-      law<SmallCase<Way>, TensorMatmul>("KeepsTheSignsOfZeros",
-                                        +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
-                                          keeps_the_signs_of_zeros<Way>(matmul, c);
-                                        },
-                                        {.cases = 1, .cost = kCostOfHugeWork}),
+      of_mutants ? many_stages<Way, OfMutants<Way>>() : many_stages<Way, Way>(),
+      of_mutants ? signs_of_zeros<Way, OfMutants<Way>>() : signs_of_zeros<Way, Way>(),
       law<SmallCase<Way>, TensorMatmul>("WithoutProductsGivesC",
                                         +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
                                           without_products_gives_c(matmul, c);
@@ -440,8 +464,8 @@ Laws<TensorMatmul> common_laws(int cases) {
 }
 
 template <class Way>
-Laws<TensorMatmul> all_laws(int cases) {
-  Laws<TensorMatmul> laws = common_laws<Way>(cases);
+Laws<TensorMatmul> all_laws(int cases, Listed listed = Listed::kAll) {
+  Laws<TensorMatmul> laws = common_laws<Way>(cases, listed);
   const Laws<TensorMatmul> more = {
       law<AnyCase<Way>, TensorMatmul>(
           "Transposes",
@@ -494,22 +518,22 @@ Laws<TensorMatmul> tensor_matmul_path_laws() {
 
 Laws<TensorMatmul> tensor_matmul_wmma_laws() { return all_laws<ByWmma>(60); }
 
-Laws<TensorMatmul> tensor_matmul_mma_laws() {
-  Laws<TensorMatmul> laws = all_laws<ByMma>(80);
+Laws<TensorMatmul> tensor_matmul_mma_laws(Listed listed) {
+  Laws<TensorMatmul> laws = all_laws<ByMma>(80, listed);
   laws.push_back(agreement<ByMma>());
   return needing_all<ByMma>(std::move(laws));
 }
 
 Laws<TensorMatmul> tensor_matmul_fp8_laws() { return needing_all<ByFp8>(common_laws<ByFp8>(30)); }
 
-Laws<TensorMatmul> tensor_matmul_wgmma_laws() {
-  Laws<TensorMatmul> laws = all_laws<ByWgmma>(32);
+Laws<TensorMatmul> tensor_matmul_wgmma_laws(Listed listed) {
+  Laws<TensorMatmul> laws = all_laws<ByWgmma>(32, listed);
   laws.push_back(agreement<ByWgmma>());
   return needing_all<ByWgmma>(std::move(laws));
 }
 
-Laws<TensorMatmul> tensor_matmul_tcgen05_laws() {
-  Laws<TensorMatmul> laws = all_laws<ByTcgen05>(24);
+Laws<TensorMatmul> tensor_matmul_tcgen05_laws(Listed listed) {
+  Laws<TensorMatmul> laws = all_laws<ByTcgen05>(24, listed);
   laws.push_back(agreement<ByTcgen05>());
   return needing_all<ByTcgen05>(std::move(laws));
 }

@@ -106,7 +106,7 @@ class RunInProcesses : public ::testing::Test {
   }
 
   void ledger(const std::string& name, LedgerFile file) {
-    ASSERT_EQ(write_ledger((folder_ / name).string(), file), "");
+    ASSERT_EQ(write_ledger((folder_ / name).string(), to_json(file)), "");
   }
 
   fs::path folder_;

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 namespace lockstep {
@@ -69,9 +69,37 @@ Record record_from(const ordered_json& j) {
   return r;
 }
 
+// The text of a value, with this indentation of all lines but the first. (A line break inside of a
+// JSON string is escaped.)
+std::string formatted(const ordered_json& value, std::size_t indentation) {
+  // A failure's text may hold any bytes, and must not prevent writing the ledger.
+  const std::string text = value.dump(1, ' ', false, ordered_json::error_handler_t::replace);
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out.append(indentation, ' ');
+  }
+  return out;
+}
+
+// Adds an element to the text of an array at the top of the file.
+void add_element(std::string& array, const ordered_json& element) {
+  array += (array.empty() ? "\n  " : ",\n  ") + formatted(element, 2);
+}
+
+std::string array_of(const std::string& elements) {
+  return elements.empty() ? "[]" : "[" + elements + "\n ]";
+}
+
 }  // namespace
 
-std::string to_json(const LedgerFile& file) {
+std::string to_json(const LedgerFile& file) { return GrowingLedger().text(file); }
+
+std::string GrowingLedger::text(const LedgerFile& file) {
+  for (; planned_count_ < file.planned.size(); ++planned_count_)
+    add_element(planned_, file.planned[planned_count_]);
+  for (; record_count_ < file.records.size(); ++record_count_)
+    add_element(records_, to_json(file.records[record_count_]));
   ordered_json j;
   j["schema"] = kLedgerSchema;
   j["program"] = file.program;
@@ -81,12 +109,11 @@ std::string to_json(const LedgerFile& file) {
   j["device"] = file.device;
   j["complete"] = file.complete;
   if (!file.running.empty()) j["running"] = file.running;
-  j["planned"] = file.planned;
-  j["records"] = ordered_json::array();
-  for (const Record& r : file.records) j["records"].push_back(to_json(r));
-  j["problems"] = file.problems;
-  // A failure's text may hold any bytes, and must not prevent writing the ledger.
-  return j.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  std::string all = formatted(j, 0);
+  all.resize(all.size() - 2);  // without the end of the object
+  all += ",\n \"planned\": " + array_of(planned_);
+  all += ",\n \"records\": " + array_of(records_);
+  return all + ",\n \"problems\": " + formatted(file.problems, 1) + "\n}\n";
 }
 
 bool from_json(std::string_view text, LedgerFile& out, std::string& error) {
@@ -115,11 +142,11 @@ bool from_json(std::string_view text, LedgerFile& out, std::string& error) {
   }
 }
 
-std::string write_ledger(const std::string& path, const LedgerFile& file) {
+std::string write_ledger(const std::string& path, const std::string& text) {
   const std::string partial = fmt::format("{}.{}.partial", path, getpid());
   {
     std::ofstream stream(partial, std::ios::binary);
-    stream << to_json(file);
+    stream << text;
     stream.close();
     if (!stream) {
       const int error = errno;
@@ -141,7 +168,9 @@ bool read_ledger(const std::string& path, LedgerFile& out, std::string& error) {
     error = fmt::format("{} cannot be read", path);
     return false;
   }
-  if (!from_json(std::string(std::istreambuf_iterator<char>(in), {}), out, error)) {
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!from_json(text.str(), out, error)) {
     error = fmt::format("{}: {}", path, error);
     return false;
   }

@@ -5,6 +5,7 @@
 // its ledger shows which property ran and which did not begin.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -32,13 +33,26 @@ struct LedgerFile {
 };
 
 std::string to_json(const LedgerFile& file);
+
+// to_json() of a file that grows: what a suite has planned, and each record, is formatted once. A
+// suite of n properties writes its ledger 2n times.
+class GrowingLedger {
+ public:
+  // The records and the planned properties of the last call must be the first ones of this.
+  std::string text(const LedgerFile& file);
+
+ private:
+  std::string planned_, records_;  // as in the file
+  std::size_t planned_count_ = 0, record_count_ = 0;
+};
+
 // False, with a sentence in `error`, if the text is not a ledger of this schema. Ignores unknown
 // fields, which later versions may add.
 bool from_json(std::string_view text, LedgerFile& out, std::string& error);
 
-// Replaces the file atomically: a reader sees the old text or the new. Returns an empty text, or a
-// sentence with the error.
-std::string write_ledger(const std::string& path, const LedgerFile& file);
+// Replaces the file by this text, atomically: a reader sees the old text or the new. Returns an
+// empty text, or a sentence with the error.
+std::string write_ledger(const std::string& path, const std::string& text);
 bool read_ledger(const std::string& path, LedgerFile& out, std::string& error);
 
 }  // namespace lockstep

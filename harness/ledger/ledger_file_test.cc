@@ -46,6 +46,35 @@ LedgerFile sample() {
   return f;
 }
 
+// The text of each state is that of a new file, and the layout is that of the JSON library.
+TEST(LedgerFile, GrowsToTheSameText) {
+  GrowingLedger growing;
+  LedgerFile f = sample();
+  const Record record = f.records[0];
+  f.records.clear();
+  f.planned.clear();
+  f.problems.clear();
+  for (int i = 0; i < 4; ++i) {
+    f.planned.push_back("Stencil." + std::to_string(i));
+    f.running = i == 2 ? "" : f.planned.back();
+    for (int k = 0; k < i; ++k) {
+      f.records.push_back(record);
+      f.records.back().cases = static_cast<std::uint64_t>(10 * i + k);
+    }
+    if (i == 3) f.problems = {"one", "two"};
+    const std::string text = growing.text(f);
+    EXPECT_EQ(text, to_json(f));
+    EXPECT_EQ(text, nlohmann::ordered_json::parse(text).dump(1) + "\n");
+    LedgerFile back;
+    std::string error;
+    ASSERT_TRUE(from_json(text, back, error)) << error;
+    EXPECT_THAT(back.planned, SizeIs(f.planned.size()));
+    ASSERT_THAT(back.records, SizeIs(f.records.size()));
+    EXPECT_TRUE(f.records.empty() || back.records.back().cases == f.records.back().cases);
+    EXPECT_THAT(back.problems, SizeIs(f.problems.size()));
+  }
+}
+
 TEST(LedgerFile, ComesBackAsItWasWritten) {
   LedgerFile back;
   std::string error;
@@ -107,22 +136,23 @@ TEST(LedgerFile, IsReplacedAtOnceAndReadBack) {
   const std::string path =
       ::testing::TempDir() + "ledger_file_test." + std::to_string(getpid()) + ".json";
   LedgerFile f = sample(), back;
-  ASSERT_EQ(write_ledger(path, f), "");
+  ASSERT_EQ(write_ledger(path, to_json(f)), "");
   f.complete = true;
-  ASSERT_EQ(write_ledger(path, f), "");
+  ASSERT_EQ(write_ledger(path, to_json(f)), "");
   std::string error;
   ASSERT_TRUE(read_ledger(path, back, error)) << error;
   EXPECT_TRUE(back.complete);
   std::filesystem::remove(path);
   EXPECT_FALSE(read_ledger(path, back, error));
   EXPECT_THAT(error, HasSubstr("cannot be read"));
-  EXPECT_THAT(write_ledger("/nonexistent/folder/ledger.json", f), HasSubstr("cannot be written"));
+  EXPECT_THAT(write_ledger("/nonexistent/folder/ledger.json", to_json(f)),
+              HasSubstr("cannot be written"));
 }
 
 TEST(LedgerFile, ThatCannotBeWrittenLeavesNothing) {
   const std::string folder = ::testing::TempDir() + "ledger_file_test." + std::to_string(getpid());
   std::filesystem::create_directories(folder + "/ledger.json/in_its_place");
-  EXPECT_THAT(write_ledger(folder + "/ledger.json", sample()),
+  EXPECT_THAT(write_ledger(folder + "/ledger.json", to_json(sample())),
               HasSubstr(folder + "/ledger.json: Is a directory"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder),
                           std::filesystem::directory_iterator()),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "harness/device/device.h"
@@ -232,9 +233,14 @@ std::vector<std::string> Recorder::close(const ::testing::UnitTest& program, int
 }
 
 void Recorder::write() {
-  file_.records = ledger_.records();
+  const std::vector<Record>& records = ledger_.records();
+  file_.records.insert(file_.records.end(),
+                       records.begin() + static_cast<std::ptrdiff_t>(file_.records.size()),
+                       records.end());
+  if (options_.ledger_paths.empty()) return;
+  const std::string text = text_.text(file_);
   for (const std::string& path : options_.ledger_paths) {
-    std::string error = write_ledger(path, file_);
+    std::string error = write_ledger(path, text);
     // Later errors would repeat the first.
     if (!error.empty() && write_errors_.empty()) write_errors_.push_back(std::move(error));
   }

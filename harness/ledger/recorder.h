@@ -58,6 +58,7 @@ class Recorder : public ::testing::EmptyTestEventListener {
   void write();
 
   LedgerFile file_;
+  GrowingLedger text_;  // of file_
   RecorderOptions options_;
   Ledger ledger_;
   std::vector<std::string> write_errors_;

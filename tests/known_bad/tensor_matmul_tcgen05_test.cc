@@ -26,7 +26,7 @@ auto laws() {
                                                "RefusesBadArguments",
                                                "IsDeterministic",
                                                "ReachesFarElements"};
-  auto all = of_kernels(properties::tensor_matmul_tcgen05_laws());
+  auto all = of_kernels(properties::tensor_matmul_tcgen05_laws(properties::Listed::kOfMutants));
   std::erase_if(all, [&](const auto& law) {
     return std::ranges::find(kOfLaunchers, law.name) != std::end(kOfLaunchers);
   });

@@ -7,8 +7,9 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("tensor_matmul_mma", tensor_matmul_mma_mutants(),
-                                      of_kernels(properties::tensor_matmul_mma_laws()));
+const bool added = add_mutation_tests(
+    "tensor_matmul_mma", tensor_matmul_mma_mutants(),
+    of_kernels(properties::tensor_matmul_mma_laws(properties::Listed::kOfMutants)));
 
 }  // namespace
 }  // namespace lockstep::known_bad

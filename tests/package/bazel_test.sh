@@ -98,7 +98,8 @@ in_bazel test //...
 expect "filled in it is green" "$?" 0
 cat "$log"
 expect "its tests ran" "$(grep -cE '^//cube:cube(_known_bad)?_test +PASSED' "$log")" 2
-# `lockstep run` queries Bazel for the target, names it and starts it.
+# `lockstep run` queries Bazel for the target, names it and starts it. (With the PATH of the other
+# calls: all would be compiled again under another.)
 mkdir "$TEST_TMPDIR/bin"
 cat > "$TEST_TMPDIR/bin/bazel" << CODE
 #!/bin/bash
@@ -106,8 +107,9 @@ command=\$1
 shift
 [[ \$command == query ]] || set -- --nosandbox_debug --noshow_progress --jobs=2 \
   ${DISK_CACHE:+"--disk_cache=$DISK_CACHE"} "\$@"
-exec $(command -v bazel) --output_base=$TEST_TMPDIR/output --nohome_rc --max_idle_secs=60 \
-  --host_jvm_args=-Xmx800m --host_jvm_args=-XX:TieredStopAtLevel=1 "\$command" "\$@"
+PATH=$PATH exec $(command -v bazel) --output_base=$TEST_TMPDIR/output --nohome_rc \
+  --max_idle_secs=60 --host_jvm_args=-Xmx800m --host_jvm_args=-XX:TieredStopAtLevel=1 \
+  "\$command" "\$@"
 CODE
 chmod +x "$TEST_TMPDIR/bin/bazel"
 (cd cube && PATH=$TEST_TMPDIR/bin:$PATH "$prefix/bin/lockstep" run --suite=cube \

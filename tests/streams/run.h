@@ -1,14 +1,21 @@
 // Helpers of the tests in this folder: run a program under `lockstep exec`, and read tables.
 #pragma once
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lockstep::streams {
@@ -32,21 +39,69 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// The words of a command line. '...' encloses a word with spaces.
+inline std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool quoted = false, any = false;
+  for (const char c : line + " ") {
+    if (c == '\'') {
+      quoted = !quoted;
+      any = true;
+    } else if (c != ' ' || quoted) {
+      word += c;
+      any = true;
+    } else if (any) {
+      words.push_back(std::exchange(word, ""));
+      any = false;
+    }
+  }
+  return words;
+}
+
+// Starts the command without a shell, as most of these programs end within milliseconds. Returns
+// its exit status, or -1 if a signal or the time limit has ended it.
+inline int run_words(const std::vector<std::string>& words, const std::string& out,
+                     const std::string& err, int most_seconds) {
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC;
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out.c_str(), kFlags, 0666);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err.c_str(), kFlags, 0666);
+  posix_spawnattr_t group;
+  posix_spawnattr_init(&group);
+  posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, argv[0], &files, &group, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&group);
+  if (error != 0) return -1;
+  const int ended = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  pollfd end{ended, POLLIN, 0};
+  if (poll(&end, 1, 1000 * most_seconds) == 0) kill(-child, SIGKILL);
+  close(ended);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 // Runs a program of this folder under `lockstep exec` with these options. `scratch` is the prefix
 // of the files that it writes. STREAMS_PROVED: whatever is proved before a launch is left out from
 // the first launch on.
 inline Outcome run(const std::string& options, const std::string& command,
                    const std::string& scratch) {
   // Every program runs for less than a second; the limit ends one that hangs.
+  constexpr int kMostSeconds = 100;
   const bool proved = std::getenv("STREAMS_PROVED") != nullptr;
-  const std::string whole = std::string("timeout 100 ") + std::getenv("LOCKSTEP_EXEC") + " exec " +
+  const std::string whole = std::getenv("LOCKSTEP_EXEC") + std::string(" exec ") +
                             (proved ? "--certificate=" + scratch + ".certificate " : "") + options +
-                            " --report=" + scratch + ".json -- tests/streams/" + command + " >" +
-                            scratch + ".out 2>" + scratch + ".err";
+                            " --report=" + scratch + ".json -- tests/streams/" + command;
   std::ofstream(scratch + ".json") << "{}";  // overwrites the findings of an earlier run
-  const int status = std::system(whole.c_str());
-  Outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(scratch + ".out"),
-            contents(scratch + ".err")};
+  const int status = run_words(words_of(whole), scratch + ".out", scratch + ".err", kMostSeconds);
+  Outcome o{status, contents(scratch + ".out"), contents(scratch + ".err")};
   const json report = json::parse(contents(scratch + ".json"), nullptr, false);
   if (report.is_object() && report.contains("findings")) o.findings = report["findings"];
   return o;

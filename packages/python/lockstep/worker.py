@@ -373,6 +373,9 @@ def _machine_code() -> List[str]:
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     driver()
+    # call() collects garbage around each call of the candidate: its own objects, not the modules'.
+    gc.collect()
+    gc.freeze()
     worker = Worker(control)
     limit_memory(int(sys.argv[3]))
     if sys.argv[2] == "full":

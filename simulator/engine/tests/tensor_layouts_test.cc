@@ -104,7 +104,8 @@ std::size_t run(const Case& c, std::uint64_t seed) {
     return all;
   };
   const int k = c.k(), lines = c.per_line();
-  const int stored = c.stored(), groups = k / c.group();
+  const int stored = c.stored(), groups = k / c.group(), width = c.bits();
+  const bool integers = c.integers();
   const auto a = fill(c.m * stored, some), b = fill(c.n * k, some);
   const auto rows = fill(c.m * lines, some_scale), columns = fill(c.n * lines, some_scale);
   const int a_rows = c.m / c.blocks(), b_rows = c.n / c.blocks();
@@ -135,8 +136,8 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   // Bit by bit; without a swizzle, the 16 bytes of eight rows are consecutive.
   const auto put = [&](std::vector<std::uint8_t>& memory, int start, int count, int row, int e,
                        std::uint32_t bits) {
-    for (int bit = 0; bit < c.bits(); ++bit) {
-      const int at = e * c.bits() + bit, byte = at / 8;
+    for (int bit = 0; bit < width; ++bit) {
+      const int at = e * width + bit, byte = at / 8;
       const int place = start + row / 8 * 128 + row % 8 * 16 + byte / 16 * 16 * count + byte % 16;
       memory[static_cast<std::size_t>(place)] |=
           static_cast<std::uint8_t>((bits >> bit & 1) << at % 8);
@@ -216,8 +217,8 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       }
       const std::uint32_t bits =
           out[static_cast<std::size_t>((p.block * 128 + p.lane) * 512 + p.column)];
-      const double is = c.integers() ? double(static_cast<std::int32_t>(bits))
-                                     : double(std::bit_cast<float>(bits));
+      const double is =
+          integers ? double(static_cast<std::int32_t>(bits)) : double(std::bit_cast<float>(bits));
       if (is != sum) {
         ADD_FAILURE() << c.kind << ", " << c.m << " by " << c.n << (c.paired ? ", a pair" : "")
                       << ": row " << row << " column " << n << " is " << is << ", wanted " << sum;
