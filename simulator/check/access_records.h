@@ -26,7 +26,8 @@ struct AccessRecord {
   std::uint32_t block = 0;  // number in the schedule
   std::uint32_t epoch = 0;
   std::uint32_t pc = 0;
-  std::uint16_t clock = 0;
+  std::uint16_t clock : 11 = 0;
+  std::uint16_t size : 5 = 0;  // Side::size of a strong access
   std::uint8_t warp = 0;
   bool strong : 1 = false, write : 1 = false;
   Scope scope : 2 = Scope::kBlock;
@@ -46,7 +47,7 @@ struct AccessRecord {
   }
   bool operator==(const AccessRecord& r) const { return std::memcmp(this, &r, sizeof r) == 0; }
 };
-static_assert(sizeof(AccessRecord) == 16);
+static_assert(sizeof(AccessRecord) == 16 && BlockOrder::kClockMax < 1u << 11);
 
 // One thread's access.
 struct LaneAccess {

@@ -81,12 +81,12 @@ class CellQuestions {
            launches.of_one_launch(first, second);
   }
 
-  // Whether the access is an atomic, as are the strong writes that `h` names, and all of one kind
+  // Whether the access is an atomic, as are the strong writes that `h` names, all of one kind
   // (Question::kSameKind).
   bool is_of_kind(CellHalf h) const {
     const AccessRecord& r = records_.of(h);
     return side_.updates && r.updates && r.scope == side_.scope && r.observes == side_.observes &&
-           records_.both_strong(r, side_);
+           r.size == side_.size && records_.both_strong(r, side_);
   }
 
   Relation relate(const LaneAccess& a) const { return records_.relate(a, lane_, side_); }

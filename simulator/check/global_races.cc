@@ -15,6 +15,7 @@ Story::Entry entry_of(const LaneAccess& a) {
   e.scope = a.record.scope;
   e.updates = a.record.updates;
   e.observes = a.record.observes;
+  e.size = a.record.size;
   e.chained = a.record.write;
   return e;
 }

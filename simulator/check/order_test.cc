@@ -775,5 +775,47 @@ TEST(AStory, AnAtomicContinuesTheChainOfAWeakWriteOfItsOwnThread) {
   EXPECT_FALSE(story.access({.order = &order}, 1, 1, true, other)) << "it has observed the chain";
 }
 
+// Two strong accesses of one thread are morally strong if they overlap completely (8.7). So whoever
+// observes its atomic has not observed its earlier write of another size.
+TEST(AStory, AnAtomicContinuesNoChainOfItsOwnThreadInAnotherSize) {
+  for (const bool another : {false, true}) {
+    SharedRaces order;
+    order.start(0, 2);
+    Story story;
+    story.reset();
+    Story::Entry other;
+    check::Side write{.order = &order, .pc = 1, .strong = true, .write = true};
+    check::Side update{.order = &order, .pc = 2, .strong = true, .write = true, .updates = true};
+    if (another) write.size = 2;
+    story.access(write, 0, 1, true, other);
+    story.access(update, 0, 1, true, other);
+    EXPECT_FALSE(story.access({.order = &order, .strong = true}, 1, 1, true, other));
+    EXPECT_EQ(story.access({.order = &order}, 1, 1, true, other), another);
+    EXPECT_EQ(other.pc, another ? 1u : 0u);
+  }
+}
+
+// An acquire operation acquires what strong reads of its location have found (8.8). A location of
+// another size is another location.
+TEST(AStory, AnAcquireAcquiresWhatReadsOfItsSizeHaveFound) {
+  for (const bool another : {false, true}) {
+    GridOrder grid;
+    SharedRaces order[3];
+    for (std::uint32_t b = 0; b < 3; ++b) order[b].start(0, 2, b, 1, &grid);
+    Story story;
+    story.reset();
+    Story::Entry other;
+    const auto access = [&](check::Side side) { story.access(side, 0, 1, true, other); };
+    access({.order = &order[0], .strong = true, .write = true, .releases = true});
+    order[0].end_release(0);
+    access({.order = &order[1], .block = 1, .pc = 1, .strong = true});
+    access({.order = &order[2], .block = 2, .strong = true, .write = true});
+    check::Side acquire{.order = &order[1], .block = 1, .pc = 2, .strong = true, .acquires = true};
+    if (another) acquire.size = 8;
+    access(acquire);
+    EXPECT_EQ(order[1].ordered_after_block(0, 0, order[0].epoch(), 0, 0, 0), !another);
+  }
+}
+
 }  // namespace order_test
 }  // namespace lockstep::check
