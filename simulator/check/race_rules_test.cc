@@ -215,6 +215,23 @@ TEST_F(Races, AnAtomicIsNotOrderedAfterTheAtomicOfAnotherSizeBeforeItsThreadsLas
   }
 }
 
+// A release operation makes a story of the granule.
+TEST_F(Races, AReleaseContinuesTheChainOfItsThreadInASize) {
+  for (const std::uint8_t size : {4, 8}) {
+    begin();
+    Side first = side(0, 0, true, kStrongGrid), release = first;
+    first.size = size;
+    release.releases = true;
+    LaneAccess conflict;
+    for (const Side& s : {first, release}) {
+      GlobalRaces::Access me(races, s, memo);
+      EXPECT_FALSE(races.access(*cell_of(memory, word), 15, 0, me, conflict));
+    }
+    EXPECT_FALSE(reads(1, 0, kStrongGrid));
+    EXPECT_EQ(reads(1, 0), size != 4);
+  }
+}
+
 TEST_F(Races, AReductionReadsNothing) {
   EXPECT_FALSE(updates(0, 0));
   EXPECT_FALSE(writes(1, 0, kStrongGrid));

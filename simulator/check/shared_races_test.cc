@@ -443,15 +443,28 @@ TEST_F(SharedRaceSearch, ASizeIsNoPartOfTheProgramCounter) {
   update.size = 16;
   EXPECT_FALSE(races.access(0, 16, 3, update, conflict));
   EXPECT_FALSE(races.access(0, 16, 4, update, conflict));
+  EXPECT_FALSE(races.access(16, 16, 4, update, conflict));
   EXPECT_EQ(races.last_write(8).other_pc, 7u);
   EXPECT_EQ(races.stamp_of_write(8)->pc, 7u);
-  EXPECT_TRUE(read(3, 8)) << "the second of the two";
+  EXPECT_TRUE(read(40, 16)) << "of one writer";
   EXPECT_EQ(conflict.other_pc, 7u);
-  EXPECT_TRUE(read(40, 12));
+  EXPECT_TRUE(read(3, 8)) << "of two writers";
   EXPECT_EQ(conflict.other_pc, 7u);
-  EXPECT_FALSE(read(40, 0, true)) << "a story begins";
-  EXPECT_TRUE(write(50, 0));
-  EXPECT_EQ(conflict.other_pc, 7u);
+}
+
+// A release operation makes a story of the granule.
+TEST_F(SharedRaceSearch, AReleaseContinuesTheChainOfItsThreadInASize) {
+  for (const std::uint8_t size : {4, 8}) {
+    races.start(4096, 2);
+    Side update = races.side(0, 1, true, true);
+    update.size = size;
+    EXPECT_FALSE(races.access(0, 8, 3, update, conflict));
+    update.size = 4;
+    update.releases = true;
+    EXPECT_FALSE(races.access(0, 4, 3, update, conflict));
+    EXPECT_FALSE(read(40, 0, true));
+    EXPECT_EQ(read(40), size != 4);
+  }
 }
 
 // Overlapping rows of one warp, as in a stencil, with one access of another kind among them.
