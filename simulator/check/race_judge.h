@@ -4,7 +4,7 @@
 //
 // These order accesses: program order, barriers, and release and acquire patterns (PTX ISA 8.8). A
 // thread that has observed a write is ordered after it (8.9.2, 8.9.5). Fence-SC order (8.9.3) is
-// not modelled. The three additional rules of block_order.h are included. Strong accesses of several
+// not modelled. The three additional rules of block_order.h are included. Strong accesses of two
 // threads to the same bytes count as morally strong whatever their sizes; those of one thread do
 // only if they overlap completely (8.7).
 #pragma once

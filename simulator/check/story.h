@@ -91,7 +91,7 @@ class Story {
 };
 
 // Whether both accesses are strong and each scope includes the other's thread (8.7, morally
-// strong). Strong accesses of different sizes count as morally strong.
+// strong). Strong accesses of two threads count as morally strong whatever their sizes.
 bool both_strong(const Story::Entry& e, const Side& side);
 
 }  // namespace lockstep::check

@@ -33,7 +33,8 @@ struct Rules {
   // of the block: `__threadfence(); __syncthreads(); if (t == 0) flag = 1;`. The manual requires a
   // fence by the writing thread.
   bool block_fences = false;
-  // 8.7: strong operations of different sizes on the same bytes are morally strong, too.
+  // 8.7: strong operations of several threads on the same bytes are morally strong whatever their
+  // sizes.
   bool mixed_sizes = false;
   // An atom whose result is not read is treated as red, as ptxas compiles it.
   bool unused_atom_is_red = false;
