@@ -31,6 +31,7 @@ std::span<const NamedRules> lenient_rules() {
         {"mbarrier-scopes", [](Rules& r) { r.mbarrier_scopes = true; }},
         {"chain-stands", [](Rules& r) { r.chain_stands = true; }},
         {"weak-observes", [](Rules& r) { r.weak_observes = false; }},
+        {"parts-observe", [](Rules& r) { r.parts_observe = false; }},
     };
     std::vector<NamedRules> v;
     for (const auto& [name, set] : each) {

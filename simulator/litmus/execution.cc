@@ -232,6 +232,7 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
     if (!reads && !rules.red_observes) return;
     if (!e.strong && !rules.weak_observes) return;
     each_bit(cells_[c].chain, [&](int w) {
+      if (!rules.parts_observe && is_read_in_parts(w, cells, linked)) return;
       std::uint8_t& by = events_[w].observed[t];
       if (by == 0) by = e.epoch;
     });
@@ -398,6 +399,16 @@ std::uint64_t Execution::outcome() const {
       all += outcome_of_memory(static_cast<int>(l), read(static_cast<int>(l)));
   }
   return all;
+}
+
+// Whether an operation on `cells`, which reads the chains of `linked` among them, gets some bytes of a
+// write and not others that it accesses, too.
+bool Execution::is_read_in_parts(int write, std::uint16_t cells, std::uint16_t linked) const {
+  bool parts = false;
+  each_bit(cells & setting_->cells(events_[write].location), [&](int c) {
+    parts |= (linked >> c & 1) == 0 || (cells_[c].chain >> write & 1) == 0;
+  });
+  return parts;
 }
 
 // 8.7: by the same thread, or both strong with scopes that include each other; and they overlap

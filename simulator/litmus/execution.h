@@ -55,6 +55,9 @@ struct Rules {
   // before that atomic. (Such a read races with the chain itself, unless something else orders
   // them.)
   bool weak_observes = true;
+  // 8.9.2: a read observes a write also if it returns some of its bytes only, since a write of
+  // another size has changed the others. (The manual gives mixed-size races no meaning, 8.7.2.)
+  bool parts_observe = true;
   bool operator==(const Rules&) const = default;
 };
 
@@ -186,6 +189,7 @@ class Execution {
   int cluster_of(int thread) const;
   std::uint64_t read(int location) const;
   void write(int location, std::uint64_t value);
+  bool is_read_in_parts(int write, std::uint16_t cells, std::uint16_t linked) const;
   bool morally_strong(const Event& a, const Event& b) const;
   bool ordered(const Event& before, int thread) const;
   void acquire(int thread, Scope scope, const Messages& messages);
