@@ -58,6 +58,8 @@ struct Rules {
   // 8.9.2: a read observes a write also if it returns some of its bytes only, since a write of
   // another size has changed the others. (The manual gives mixed-size races no meaning, 8.7.2.)
   bool parts_observe = true;
+  // Races on bytes that three threads or more access count, too.
+  bool three_threads = true;
   bool operator==(const Rules&) const = default;
 };
 
@@ -85,6 +87,8 @@ class Setting {
   // The location's cells, one bit each. A cell is a range of bytes that every location covers
   // completely or not at all.
   std::uint16_t cells(int location) const { return cells_[location]; }
+  // Whether at most two threads access some of the cells.
+  bool is_of_two_threads(std::uint16_t cells) const { return (cells & ~crowded_) != 0; }
   struct Cell {
     std::uint8_t begin = 0, bytes = 0, arena = 0;
   };
@@ -106,6 +110,7 @@ class Setting {
     bool operator==(const BarrierName&) const = default;
   };
   static BarrierName name_of(const Thread& t, const Op& op);
+  std::uint16_t cells_of_many_threads() const;
 
   const Program* program_;
   Rules rules_;
@@ -113,6 +118,7 @@ class Setting {
   std::uint8_t warp_mates_[kMaxThreads] = {};
   int warps_[kMaxThreads] = {};
   std::uint16_t cells_[kMaxLocations] = {};
+  std::uint16_t crowded_ = 0;  // cells that more than two threads access
   std::vector<Cell> all_cells_;
   std::vector<BarrierName> barriers_;
 };
