@@ -515,22 +515,22 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
         _mm256_sllv_epi32(all_lanes(lanes >> i), _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24));
     const Vector at = _mm256_and_si256(_mm256_srli_epi32(both, 2), _mm256_srai_epi32(active, 31));
     const Vector wr = gather(written_, at), current = now(wr), me = consecutive(mine + i);
-    const Vector wr_at = gather(written_at_, at), strong = has(wr, kStrong, kStrong);
-    const Vector alike = _mm256_and_si256(strong, has(wr_at, ~kPc, my_at & ~kPc));
+    const Vector alike = has(wr, kStrong | kNoWord, kStrong);
     const Vector read = any_read_ ? now(gather(read_, at)) : _mm256_setzero_si256();
     fit |= bits_of(_mm256_andnot_si256(
                read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), alike)))
            << i;
     if (side.observes) continue;
     const Vector second = gather(warp_read_, at);
-    const auto of_me = [&](Vector word, std::uint32_t but_for, Vector made_at) {
+    const auto of_me = [&](Vector word, std::uint32_t but_for, const auto& made_at) {
       const Vector differ = _mm256_xor_si256(word, me);
       const Vector same = has(differ, ~but_for, 0);
-      return std::pair(has(differ, kThread, 0),
-                       _mm256_and_si256(same, _mm256_cmpeq_epi32(made_at, all_lanes(my_at))));
+      return std::pair(
+          has(differ, kThread, 0),
+          _mm256_and_si256(same, _mm256_cmpeq_epi32(gather(made_at, at), all_lanes(my_at))));
     };
-    const auto [is_first, first_again] = of_me(wr, kManyWarps, wr_at);
-    const auto [is_second, second_again] = of_me(second, 0, gather(warp_read_at_, at));
+    const auto [is_first, first_again] = of_me(wr, kManyWarps, written_at_);
+    const auto [is_second, second_again] = of_me(second, 0, warp_read_at_);
     const Vector of_two = _mm256_or_si256(
         _mm256_andnot_si256(_mm256_or_si256(is_first, is_second), all_lanes(~0u)), second_again);
     unchanged |=

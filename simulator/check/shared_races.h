@@ -157,10 +157,11 @@ class SharedRaces : public BlockOrder {
  private:
   // The bits of both words: epoch 7 | observes 1 | kManyWarps 1 | kManyLanes 1 | strong 1 | clock
   // 11 | thread 10. A write word with kManyWarps names a second thread, in warp_read_. A strong
-  // read word has the number of a story in place of clock and thread.
+  // write's word has kNoWord in place of kManyLanes: its size is not four bytes. A strong read word
+  // has the number of a story in place of clock and thread.
   static constexpr int kEpochShift = 25, kClockShift = 10;
   static constexpr std::uint32_t kObserves = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22,
-                                 kStrong = 1u << 21;
+                                 kNoWord = kManyLanes, kStrong = 1u << 21;
   static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift,
                                  kStory = kClock | kThread;
   static constexpr std::uint32_t kLastEpoch = 127;
@@ -286,7 +287,7 @@ class SharedRaces : public BlockOrder {
   void write_strongly(const WriteWords& of, std::uint64_t granule, std::uint32_t mine,
                       std::uint32_t at) const;
   static std::uint32_t strong_kind(const Side& side) {
-    return kStrong | (side.observes ? kObserves : 0);
+    return kStrong | (side.observes ? kObserves : 0) | (side.size != 4 ? kNoWord : 0);
   }
   Story& make_story(std::uint32_t granule);
   Story::Entry entry_of(std::uint32_t word, std::uint32_t at, bool write) const;
