@@ -311,6 +311,7 @@ void Execution::arrive(int t, const Op& op) {
   const bool cluster = op.kind == Kind::kClusterArrive;
   const Scope scope = cluster || setting_->rules().mbarrier_scopes ? Scope::kCluster : op.scope;
   Phases& at = cluster ? clusters_[cluster_of(t)] : objects_[op.id];
+  ++clock_[t][t];  // an operation, which a message must have: 0 is none
   Messages carried = fences_[t];
   if (cluster) {
     if (op.sem == Sem::kRelease) join(carried.of[t][static_cast<int>(scope)], clock_[t]);
