@@ -795,6 +795,26 @@ TEST(AStory, AnAtomicContinuesNoChainOfItsOwnThreadInAnotherSize) {
   }
 }
 
+// Lanes arrive one by one (bar.arrive). What a lane does between its arrival and that of another
+// lane of its warp is not ordered before the threads that wait.
+TEST(WhatIsKnown, AnArrivalTakesUpTheStrongReadsAndFencesOfItsLanesAlone) {
+  for (const bool arrives : {false, true}) {
+    GridOrder grid;
+    SharedRaces order;
+    order.start(0, 2, 0, 1, &grid);
+    const std::uint32_t lanes = arrives ? 0b11 : 0b01;
+    Messages found;
+    found.add(order.message_of(2, 1, false, Scope::kGrid), order.grid());
+    order.end_release(2);
+    order.remember(32 + 1, 1, 1, found);
+    order.release_fence(1, 0b10, false, Scope::kGrid);
+    order.arrive(1, 3, lanes, false);
+    order.complete(3, 1);
+    EXPECT_EQ(order.ordered(2 * 32, 0, 0), arrives) << "what the strong read has found";
+    EXPECT_EQ(order.has_fenced(0), arrives);
+  }
+}
+
 // An acquire operation acquires what strong reads of its location have found (8.8). A location of
 // another size is another location.
 TEST(AStory, AnAcquireAcquiresWhatReadsOfItsSizeHaveFound) {
