@@ -72,10 +72,16 @@ void SharedRaces::new_words() {
   enough_ = {};
   stories_used_ = 0;
   if (++epoch_ > kLastEpoch) {
-    // Epoch number 0 is never used. The writer is kept for last_write().
-    for (std::uint32_t& word : written_) word &= (1u << kEpochShift) - 1;
-    std::fill(read_.begin(), read_.end(), 0);
-    epoch_ = 1;
+    // Words of the latest epochs keep their age for the stamps, older ones get the epoch 0, which
+    // is never used. The writer is kept for last_write().
+    constexpr std::uint32_t kGone = 64;
+    for (std::vector<std::uint32_t>* const words : {&written_, &read_}) {
+      for (std::uint32_t& word : *words) {
+        const bool kept = word >> kEpochShift > kGone;
+        word = kept ? word - (kGone << kEpochShift) : word & ((1u << kEpochShift) - 1);
+      }
+    }
+    epoch_ -= kGone;
   }
 }
 

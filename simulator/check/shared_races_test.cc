@@ -438,6 +438,20 @@ TEST_F(SharedRaceSearch, AnAtomicHidesNoneOfAnotherSizeOfItsThread) {
   }
 }
 
+// Epochs are counted in seven bits, over all blocks that the object serves.
+TEST_F(SharedRaceSearch, AStampOutlastsTheCountOfEpochs) {
+  for (int epoch = 0; epoch < 300; ++epoch) {
+    write(3, 0);
+    read(5, 8);
+    races.block_barrier();
+    races.block_barrier();
+    ASSERT_TRUE(races.stamp_of_write(0).has_value()) << epoch;
+    EXPECT_EQ(races.stamp_of_write(0)->epoch, races.epoch() - 2);
+    ASSERT_TRUE(races.stamp_of_read(8).has_value()) << epoch;
+    EXPECT_FALSE(read(40, 0)) << epoch;
+  }
+}
+
 TEST_F(SharedRaceSearch, ASizeIsNoPartOfTheProgramCounter) {
   Side update = races.side(0, 7, true, true);
   update.size = 16;
