@@ -9,7 +9,8 @@ AccessRecord AccessRecord::of(const Side& side) {
   r.block = side.block;
   r.epoch = side.order->epoch();
   r.pc = side.pc;
-  r.clock = static_cast<std::uint16_t>(side.order->clock(side.warp));
+  r.clock_and_size =
+      static_cast<std::uint16_t>(side.order->clock(side.warp) | side.size << kSizeShift);
   r.warp = static_cast<std::uint8_t>(side.warp);
   r.strong = side.strong;
   r.write = side.write;

@@ -26,7 +26,7 @@ struct AccessRecord {
   std::uint32_t block = 0;  // number in the schedule
   std::uint32_t epoch = 0;
   std::uint32_t pc = 0;
-  std::uint16_t clock = 0;
+  std::uint16_t clock_and_size = 0;  // clock 11 | size 5
   std::uint8_t warp = 0;
   bool strong : 1 = false, write : 1 = false;
   Scope scope : 2 = Scope::kBlock;
@@ -34,19 +34,23 @@ struct AccessRecord {
   std::uint8_t unused : 2 = 0;
 
   static AccessRecord of(const Side& side);
+  std::uint16_t clock() const { return clock_and_size & BlockOrder::kClockMax; }
+  std::uint8_t size() const { return static_cast<std::uint8_t>(clock_and_size >> kSizeShift); }
+  static constexpr int kSizeShift = 11;
   Stamp at_lane(std::uint32_t lane) const {
-    return {block, epoch, clock, warp, static_cast<std::uint8_t>(lane)};
+    return {block, epoch, clock(), warp, static_cast<std::uint8_t>(lane)};
   }
   bool reads_weakly() const { return !write && !strong; }
   // Whether the record is of the warp that accesses now. is_now(): and of the warp's present clock.
   bool is_of_warp(const Side& side) const { return block == side.block && warp == side.warp; }
   bool is_now(const Side& side) const {
     return is_of_warp(side) && epoch == side.order->epoch() &&
-           clock == side.order->clock(side.warp);
+           clock() == side.order->clock(side.warp);
   }
   bool operator==(const AccessRecord& r) const { return std::memcmp(this, &r, sizeof r) == 0; }
 };
-static_assert(sizeof(AccessRecord) == 16);
+static_assert(sizeof(AccessRecord) == 16 &&
+              BlockOrder::kClockMax + 1 == 1u << AccessRecord::kSizeShift);
 
 // One thread's access.
 struct LaneAccess {

@@ -54,7 +54,7 @@ bool BlockOrder::hand_on(bool is_fence) {
   if (is_fence && !pending_.empty()) {
     ThreadClocks clocks;
     VectorClock others;
-    for (std::uint32_t w = 0; w < 32; ++w) join_pending(w, clocks, others);
+    for (std::uint32_t w = 0; w < 32; ++w) join_pending(w, ~0u, clocks, others);
     changed = !others.empty();
     others_.join(others, *grid_);
     knows_others_ = knows_others_ || changed;
@@ -237,13 +237,14 @@ void BlockOrder::arrive(std::uint32_t warp, int barrier, std::uint32_t lanes, bo
   b.clocks.join(clocks_known_to(warp, lanes, all));
   join_lanes(warp, lanes, b.clocks, b.others);
   if (knows_others_ && !others_of_warp_.empty()) b.others.join(others_of_warp_[warp], *grid_);
-  if (fenced_[warp] != 0) join_fences(warp, fenced_[warp], b.fenced);
-  if (!pending_.empty()) join_pending(warp, b.clocks, b.others);
+  if ((fenced_[warp] & lanes) != 0) join_fences(warp, fenced_[warp] & lanes, b.fenced);
+  if (!pending_.empty()) join_pending(warp, lanes, b.clocks, b.others);
 }
 
-void BlockOrder::join_pending(std::uint32_t warp, ThreadClocks& clocks, VectorClock& others) const {
+void BlockOrder::join_pending(std::uint32_t warp, std::uint32_t lanes, ThreadClocks& clocks,
+                              VectorClock& others) const {
   for (const Pending& p : pending_) {
-    if (p.thread >> 5 != warp) continue;
+    if (p.thread >> 5 != warp || !(lanes >> (p.thread & 31) & 1)) continue;
     for (const Message& m : p.found) {
       if (!reached(m, Scope::kGrid)) continue;
       if (m.what->own.block != block_) {

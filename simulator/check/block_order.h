@@ -230,9 +230,9 @@ class BlockOrder {
   void join_fences(std::uint32_t warp, std::uint32_t lanes,
                    std::shared_ptr<const Knowledge> (&all)[kScopes]) const;
   void join_into(std::shared_ptr<const Knowledge>& all, std::shared_ptr<const Knowledge> k) const;
-  // Joins the messages that strong reads of threads of the warp have found into `clocks` and
-  // `others`.
-  void join_pending(std::uint32_t warp, ThreadClocks& clocks, VectorClock& others) const;
+  // Joins the messages that strong reads of these lanes have found into `clocks` and `others`.
+  void join_pending(std::uint32_t warp, std::uint32_t lanes, ThreadClocks& clocks,
+                    VectorClock& others) const;
   void set_fences(std::uint32_t warp, std::uint32_t lanes,
                   const std::shared_ptr<const Knowledge> (&all)[kScopes]);
 

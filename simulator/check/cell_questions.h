@@ -69,7 +69,7 @@ class CellQuestions {
       return false;  // then it has the same clock still
     const LaneAccess s = records_.second(h);
     return s.is_of_thread(lane_, side_) && s.record.epoch == side_.order->epoch() &&
-           (s.record.strong || s.record.clock != side_.order->clock(side_.warp));
+           (s.record.strong || s.record.clock() != side_.order->clock(side_.warp));
   }
 
   // Whether both threads that `h` names belong to the same earlier launch.
@@ -81,12 +81,12 @@ class CellQuestions {
            launches.of_one_launch(first, second);
   }
 
-  // Whether the access is an atomic, as are the strong writes that `h` names, and all of one kind
+  // Whether the access is an atomic, as are the strong writes that `h` names, all of one kind
   // (Question::kSameKind).
   bool is_of_kind(CellHalf h) const {
     const AccessRecord& r = records_.of(h);
     return side_.updates && r.updates && r.scope == side_.scope && r.observes == side_.observes &&
-           records_.both_strong(r, side_);
+           r.size() == side_.size && records_.both_strong(r, side_);
   }
 
   Relation relate(const LaneAccess& a) const { return records_.relate(a, lane_, side_); }

@@ -179,7 +179,7 @@ enum class Question : std::uint8_t {
   // Is this a strong read by the thread, and with the scope, of the earlier strong reads?
   kSameThread,
   // Is the access an atomic of the same kind as the strong writes? All must be atomics of the same
-  // scope, morally strong with each other, and all or none of their results are used.
+  // scope and size, morally strong with each other, and all or none of their results are used.
   kSameKind,
   // As kSameKind, and the weak write must not belong to the chain that the access continues. It
   // belongs to the chain if one thread made both it and the atomics, and another thread makes the

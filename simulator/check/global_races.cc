@@ -15,6 +15,7 @@ Story::Entry entry_of(const LaneAccess& a) {
   e.scope = a.record.scope;
   e.updates = a.record.updates;
   e.observes = a.record.observes;
+  e.size = a.record.size();
   e.chained = a.record.write;
   return e;
 }
@@ -24,7 +25,7 @@ LaneAccess access_of(const Story::Entry& e) {
   r.block = e.who.block;
   r.epoch = e.who.epoch;
   r.pc = e.pc;
-  r.clock = e.who.clock;
+  r.clock_and_size = e.who.clock;
   r.warp = e.who.warp;
   r.strong = e.strong;
   r.write = e.write;

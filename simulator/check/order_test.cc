@@ -775,5 +775,67 @@ TEST(AStory, AnAtomicContinuesTheChainOfAWeakWriteOfItsOwnThread) {
   EXPECT_FALSE(story.access({.order = &order}, 1, 1, true, other)) << "it has observed the chain";
 }
 
+// Two strong accesses of one thread are morally strong if they overlap completely (8.7). So whoever
+// observes its atomic has not observed its earlier write of another size.
+TEST(AStory, AnAtomicContinuesNoChainOfItsOwnThreadInAnotherSize) {
+  for (const bool another : {false, true}) {
+    SharedRaces order;
+    order.start(0, 2);
+    Story story;
+    story.reset();
+    Story::Entry other;
+    check::Side write{.order = &order, .pc = 1, .strong = true, .write = true};
+    check::Side update{.order = &order, .pc = 2, .strong = true, .write = true, .updates = true};
+    if (another) write.size = 2;
+    story.access(write, 0, 1, true, other);
+    story.access(update, 0, 1, true, other);
+    EXPECT_FALSE(story.access({.order = &order, .strong = true}, 1, 1, true, other));
+    EXPECT_EQ(story.access({.order = &order}, 1, 1, true, other), another);
+    EXPECT_EQ(other.pc, another ? 1u : 0u);
+  }
+}
+
+// Lanes arrive one by one (bar.arrive). What a lane does between its arrival and that of another
+// lane of its warp is not ordered before the threads that wait.
+TEST(WhatIsKnown, AnArrivalTakesUpTheStrongReadsAndFencesOfItsLanesAlone) {
+  for (const bool arrives : {false, true}) {
+    GridOrder grid;
+    SharedRaces order;
+    order.start(0, 2, 0, 1, &grid);
+    const std::uint32_t lanes = arrives ? 0b11 : 0b01;
+    Messages found;
+    found.add(order.message_of(2, 1, false, Scope::kGrid), order.grid());
+    order.end_release(2);
+    order.remember(32 + 1, 1, 1, found);
+    order.release_fence(1, 0b10, false, Scope::kGrid);
+    order.arrive(1, 3, lanes, false);
+    order.complete(3, 1);
+    EXPECT_EQ(order.ordered(2 * 32, 0, 0), arrives) << "what the strong read has found";
+    EXPECT_EQ(order.has_fenced(0), arrives);
+  }
+}
+
+// An acquire operation acquires what strong reads of its location have found (8.8). A location of
+// another size is another location.
+TEST(AStory, AnAcquireAcquiresWhatReadsOfItsSizeHaveFound) {
+  for (const bool another : {false, true}) {
+    GridOrder grid;
+    SharedRaces order[3];
+    for (std::uint32_t b = 0; b < 3; ++b) order[b].start(0, 2, b, 1, &grid);
+    Story story;
+    story.reset();
+    Story::Entry other;
+    const auto access = [&](check::Side side) { story.access(side, 0, 1, true, other); };
+    access({.order = &order[0], .strong = true, .write = true, .releases = true});
+    order[0].end_release(0);
+    access({.order = &order[1], .block = 1, .pc = 1, .strong = true});
+    access({.order = &order[2], .block = 2, .strong = true, .write = true});
+    check::Side acquire{.order = &order[1], .block = 1, .pc = 2, .strong = true, .acquires = true};
+    if (another) acquire.size = 8;
+    access(acquire);
+    EXPECT_EQ(order[1].ordered_after_block(0, 0, order[0].epoch(), 0, 0, 0), !another);
+  }
+}
+
 }  // namespace order_test
 }  // namespace lockstep::check

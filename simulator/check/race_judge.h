@@ -4,7 +4,9 @@
 //
 // These order accesses: program order, barriers, and release and acquire patterns (PTX ISA 8.8). A
 // thread that has observed a write is ordered after it (8.9.2, 8.9.5). Fence-SC order (8.9.3) is
-// not modelled. The three additional rules of block_order.h are included.
+// not modelled. The three additional rules of block_order.h are included. Strong accesses of two
+// threads to the same bytes count as morally strong whatever their sizes; those of one thread do
+// only if they overlap completely (8.7).
 #pragma once
 
 #include <algorithm>
@@ -46,15 +48,15 @@ class RaceJudge {
     return race_where(a, [&](const Access& d) { return d.thread == thread && d.pc == pc; }) !=
            nullptr;
   }
-  // Whether the bytes of `a` have strong accesses of another size or start than that of `a`.
+  // Whether strong accesses to the bytes of `a`, itself included, have several sizes. By the manual
+  // they race, unless something orders them.
   bool mixes_sizes(const Access& a) const {
+    std::uint32_t sizes = a.strong ? a.size : 0;
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
-      for (const std::uint32_t before : bytes_[b].accesses) {
-        const Done& d = done_[before];
-        if (d.strong && a.strong && (d.first != a.first || d.size != a.size)) return true;
-      }
+      for (const Accessed& before : bytes_[b].accesses)
+        sizes |= done_[before.number].strong ? done_[before.number].size : 0;
     }
-    return false;
+    return (sizes & (sizes - 1)) != 0;
   }
   // The number of earlier accesses to a byte of the granules that `a` touches: the largest number
   // of any byte.
@@ -68,7 +70,7 @@ class RaceJudge {
   void access(const Access& a) {
     Clock& clock = clock_[a.thread];
     Mail& mail = mail_[a.thread];
-    Done d{a, clock[a.thread] + 1, {}};
+    const Done d{a, clock[a.thread] + 1};
     const auto number = static_cast<std::uint32_t>(done_.size());
     std::vector<Message>& found = mail.found[{a.first, a.size}];
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
@@ -77,10 +79,11 @@ class RaceJudge {
       if (!a.reads || !links(byte, a)) continue;
       for (const std::uint32_t w : byte.chain) {
         // A thread ordered after a later read of a thread is ordered after its first read, too.
-        auto& observers = done_[w].observers;
+        auto& observers = byte.accesses[w].observers;
         if (std::none_of(observers.begin(), observers.end(),
                          [&](const auto& o) { return o.first == a.thread; }))
           observers.push_back({a.thread, d.epoch});
+        done_[byte.accesses[w].number].observed = true;
       }
       if (!a.strong) continue;
       for (const Message& m : byte.messages) add(found, m);
@@ -93,17 +96,18 @@ class RaceJudge {
     if (a.releases) mail.of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       Byte& byte = bytes_[b];
-      byte.accesses.push_back(number);
+      byte.accesses.push_back({number, {}});
       if (!a.writes) continue;
       if (!links(byte, a)) {
         byte.chain.clear();
         byte.messages.clear();
       }
-      byte.chain.push_back(number);
+      byte.chain.push_back(static_cast<std::uint32_t>(byte.accesses.size()) - 1);
       if (!a.strong) continue;
       for (const Message& m : mail.of_fences) add(byte.messages, m);
-      const auto it = mail.of_place.find({a.first, a.size});
-      if (it != mail.of_place.end()) add(byte.messages, it->second);
+      for (const auto& [place, message] : mail.of_place) {
+        if (place.first <= b && b < place.first + place.second) add(byte.messages, message);
+      }
     }
     done_.push_back(d);
   }
@@ -154,14 +158,21 @@ class RaceJudge {
     Scope scope;
   };
   struct Done : Access {
-    Done(const Access& a, std::uint32_t at, std::vector<std::pair<std::uint32_t, std::uint32_t>> by)
-        : Access(a), epoch(at), observers(std::move(by)) {}
+    Done(const Access& a, std::uint32_t at) : Access(a), epoch(at) {}
     std::uint32_t epoch;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> observers;  // thread, epoch
+    bool observed = false;  // at some byte
+  };
+  // An access to one byte, by its number in `done_`, and the threads that have observed it there.
+  // Accesses of another size may have observed some bytes of a write and not others.
+  using Observers = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // thread, epoch
+  struct Accessed {
+    std::uint32_t number;
+    Observers observers;
   };
   struct Byte {
-    std::vector<std::uint32_t> accesses, chain;
-    std::vector<Message> messages;  // of the release patterns in the chain
+    std::vector<Accessed> accesses;
+    std::vector<std::uint32_t> chain;  // of these
+    std::vector<Message> messages;     // of the release patterns in the chain
   };
   // The messages that a thread has published, and those that it has found but not acquired.
   struct Mail {
@@ -172,22 +183,23 @@ class RaceJudge {
 
   template <class Meant>
   const Access* race_where(const Access& a, const Meant& meant) const {
-    // An acquire operation is itself ordered after what it acquires.
+    // An acquire operation is itself ordered after what it acquires. Where accesses of other sizes
+    // have left messages at some of its bytes only, it acquires them byte after byte.
     Clock acquired;
     if (a.acquires) {
       acquired = clock_[a.thread];
       const auto found = mail_[a.thread].found.find({a.first, a.size});
       if (found != mail_[a.thread].found.end()) acquire(acquired, a.thread, a.scope, found->second);
-      for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
-        if (links(bytes_[b], a)) acquire(acquired, a.thread, a.scope, bytes_[b].messages);
-      }
     }
     const Clock& clock = a.acquires ? acquired : clock_[a.thread];
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
-      for (const std::uint32_t before : bytes_[b].accesses) {
-        const Done& d = done_[before];
-        if (b != a.first && d.first < b) continue;  // the byte before this one has it, too
-        if (meant(d) && (d.writes || a.writes) && !morally_strong(d, a) && !ordered(d, clock))
+      if (a.acquires && links(bytes_[b], a))
+        acquire(acquired, a.thread, a.scope, bytes_[b].messages);
+      for (const Accessed& before : bytes_[b].accesses) {
+        const Done& d = done_[before.number];
+        if (b != a.first && d.first < b && !d.observed) continue;  // the byte before has it, too
+        if (meant(d) && (d.writes || a.writes) && !morally_strong(d, a) &&
+            !ordered(d, before.observers, clock))
           return &d;
       }
     }
@@ -213,18 +225,18 @@ class RaceJudge {
            (scope == Scope::kCluster && a / cluster_ == b / cluster_);
   }
   bool morally_strong(const Access& a, const Access& b) const {
-    if (a.first != b.first || a.size != b.size) return false;
-    return a.thread == b.thread || (a.strong && b.strong && reaches(a.thread, a.scope, b.thread) &&
-                                    reaches(b.thread, b.scope, a.thread));
+    if (a.thread == b.thread) return a.first == b.first && a.size == b.size;
+    return a.strong && b.strong && reaches(a.thread, a.scope, b.thread) &&
+           reaches(b.thread, b.scope, a.thread);
   }
   // Whether the last write precedes the read, or the atomic, in observation order.
   bool links(const Byte& byte, const Access& a) const {
     return !byte.chain.empty() && (a.reads || a.reduces) &&
-           morally_strong(done_[byte.chain.back()], a);
+           morally_strong(done_[byte.accesses[byte.chain.back()].number], a);
   }
-  static bool ordered(const Done& d, const Clock& clock) {
+  static bool ordered(const Done& d, const Observers& observers, const Clock& clock) {
     if (clock[d.thread] >= d.epoch) return true;
-    return std::any_of(d.observers.begin(), d.observers.end(),
+    return std::any_of(observers.begin(), observers.end(),
                        [&](const auto& o) { return clock[o.first] >= o.second; });
   }
   void acquire(Clock& clock, std::uint32_t thread, Scope scope,

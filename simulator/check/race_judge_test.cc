@@ -43,7 +43,11 @@ void accuses_nothing(const Shape& shape, int programs, const MakeSearch& make_se
       }
       text += describe(i) + "\n";
       ++done;
-      ASSERT_FALSE(search->run(i))
+      if (!search->run(i)) continue;
+      // Where atomics of one size are followed by a strong access of another size, the search may
+      // not know which of several threads came last: it reports what races by the manual.
+      const RaceJudge::Access a = of_lane(i, search->named.lane);
+      ASSERT_TRUE(!a.strong && judge.mixes_sizes(a))
           << "program " << p << " makes a race up of lane " << search->named.lane << " with block "
           << search->named.block << " warp " << search->named.warp << " lane "
           << search->named.other_lane << ":\n"
@@ -75,10 +79,6 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history,
         if (!(i.lanes >> l & 1)) continue;
         crowded |= judge.history(of_lane(i, l)) > most_history;
         const RaceJudge::Access* other = judge.race(of_lane(i, l));
-        // Strong accesses of different sizes count as atomic with each other, as documented.
-        if (other != nullptr && other->strong && i.access.strong &&
-            (other->size != i.access.size || other->first != of_lane(i, l).first))
-          crowded = true;
         races |= other != nullptr;
         if (found && named.lane == l) {
           EXPECT_TRUE(judge.race_with(
@@ -143,9 +143,8 @@ Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_sear
       i.access.first -= i.access.first % i.access.size;
       const RaceJudge::Access a = of_lane(i, t.lane);
       const bool races = judge.race(a) != nullptr;
-      // Most accesses that would race are left out, so that a race has a long history. Strong
-      // accesses of different sizes count as atomic with each other, as documented.
-      if (judge.mixes_sizes(a) || (races && !random.one_in(shape.hands_over ? 2 : 16))) continue;
+      // Most accesses that would race are left out, so that a race has a long history.
+      if (races && !random.one_in(shape.hands_over ? 2 : 16)) continue;
       text += describe(i) + "\n";
       const bool found = search->run(i);
       EXPECT_EQ(found, races) << "program " << p << ":\n" << text;

@@ -71,7 +71,8 @@ inline Side side_of(SharedRaces& order, std::uint32_t block, const Instruction& 
           .updates = a.writes && (a.reads || a.reduces),
           .observes = a.writes && a.reads,
           .acquires = a.acquires,
-          .releases = a.releases};
+          .releases = a.releases,
+          .size = static_cast<std::uint8_t>(a.size)};
 }
 
 class GlobalSearch : public Search {
@@ -351,7 +352,7 @@ inline Instruction random_instruction(Random& random, const Shape& s) {
   // The same kind of access always has the same program counter.
   i.pc = a.first +
          s.bytes * (a.size + 16 * (what + 8 * a.strong + 16 * static_cast<std::uint32_t>(a.scope) +
-                                   64 * (i.step != 0)));
+                                   64 * (i.step != 0) + 128 * a.acquires + 256 * a.releases));
   return i;
 }
 

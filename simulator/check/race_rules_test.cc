@@ -195,6 +195,43 @@ TEST_F(Races, AnAtomicThatReadsIsOrderedAfterTheChainBeforeIt) {
   EXPECT_TRUE(writes(0, 0)) << "the first of the chain";
 }
 
+TEST_F(Races, AnAtomicIsNotOrderedAfterTheAtomicOfAnotherSizeBeforeItsThreadsLast) {
+  for (const bool another : {false, true}) {
+    begin();
+    Side first = side(1, 0, true, kStrongGrid), last = first;
+    first.observes = last.observes = true;
+    if (another) last.size = 8;
+    LaneAccess conflict;
+    for (const Side& s : {first, last}) {
+      GlobalRaces::Access me(races, s, memo);
+      EXPECT_FALSE(races.access(*cell_of(memory, word), 15, 0, me, conflict));
+    }
+    Side observer = last;
+    observer.block = 0;
+    observer.order = &order[0];
+    GlobalRaces::Access me(races, observer, memo);
+    EXPECT_FALSE(races.access(*cell_of(memory, word), 15, 0, me, conflict));
+    EXPECT_EQ(writes(0, 0), another);
+  }
+}
+
+// A release operation makes a story of the granule.
+TEST_F(Races, AReleaseContinuesTheChainOfItsThreadInASize) {
+  for (const std::uint8_t size : {4, 8}) {
+    begin();
+    Side first = side(0, 0, true, kStrongGrid), release = first;
+    first.size = size;
+    release.releases = true;
+    LaneAccess conflict;
+    for (const Side& s : {first, release}) {
+      GlobalRaces::Access me(races, s, memo);
+      EXPECT_FALSE(races.access(*cell_of(memory, word), 15, 0, me, conflict));
+    }
+    EXPECT_FALSE(reads(1, 0, kStrongGrid));
+    EXPECT_EQ(reads(1, 0), size != 4);
+  }
+}
+
 TEST_F(Races, AReductionReadsNothing) {
   EXPECT_FALSE(updates(0, 0));
   EXPECT_FALSE(writes(1, 0, kStrongGrid));

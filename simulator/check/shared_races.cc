@@ -72,24 +72,31 @@ void SharedRaces::new_words() {
   enough_ = {};
   stories_used_ = 0;
   if (++epoch_ > kLastEpoch) {
-    // Epoch number 0 is never used. The writer is kept for last_write().
-    for (std::uint32_t& word : written_) word &= (1u << kEpochShift) - 1;
-    std::fill(read_.begin(), read_.end(), 0);
-    epoch_ = 1;
+    // Words of the latest epochs keep their age for the stamps, older ones get the epoch 0, which
+    // is never used. The writer is kept for last_write().
+    constexpr std::uint32_t kGone = 64;
+    for (std::vector<std::uint32_t>* const words : {&written_, &read_}) {
+      for (std::uint32_t& word : *words) {
+        const bool kept = word >> kEpochShift > kGone;
+        word = kept ? word - (kGone << kEpochShift) : word & ((1u << kEpochShift) - 1);
+      }
+    }
+    epoch_ -= kGone;
   }
 }
 
-Story::Entry SharedRaces::entry_of(std::uint32_t word, std::uint32_t pc, bool write) const {
+Story::Entry SharedRaces::entry_of(std::uint32_t word, std::uint32_t at, bool write) const {
   Story::Entry e;
   e.who = {block(), epoch(), static_cast<std::uint16_t>(clock_of(word)),
            static_cast<std::uint8_t>(thread_of(word) >> 5),
            static_cast<std::uint8_t>(thread_of(word) & 31)};
-  e.pc = pc;
+  e.pc = at & kPc;
   e.write = write;
   e.strong = write && (word & kStrong) != 0;
   e.scope = Scope::kBlock;
   e.updates = e.strong;
   e.observes = e.strong && (word & kObserves) != 0;
+  e.size = static_cast<std::uint8_t>(at >> kSizeShift);
   e.chained = write;
   return e;
 }
@@ -120,7 +127,7 @@ bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t threa
       has_fenced(thread))
     return false;
   const std::uint32_t wr = written_[granule];
-  return !now(wr) || (wr & kStrong) != 0;
+  return !now(wr) || ((wr & kStrong) != 0 && written_at_[granule] >> kSizeShift == side.size);
 }
 
 // If results are used, the last write represents all before it. Otherwise two threads are named,
@@ -128,17 +135,17 @@ bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t threa
 inline __attribute__((always_inline)) void SharedRaces::write_strongly(const WriteWords& of,
                                                                        std::uint64_t granule,
                                                                        std::uint32_t mine,
-                                                                       std::uint32_t pc) const {
+                                                                       std::uint32_t at) const {
   const std::uint32_t before = of.written[granule];
   const bool joins = !(mine & kObserves) & now(before),
              again = thread_of(before) == thread_of(mine), two = (before & kManyWarps) != 0;
   if (__builtin_expect(joins & (again | two), 0)) {
     if (again) {
       of.written[granule] = mine | (before & kManyWarps);
-      of.written_at[granule] = pc;
+      of.written_at[granule] = at;
     } else if (thread_of(of.second[granule]) == thread_of(mine)) {
       of.second[granule] = mine;
-      of.second_at[granule] = pc;
+      of.second_at[granule] = at;
     }
     return;
   }
@@ -148,13 +155,13 @@ inline __attribute__((always_inline)) void SharedRaces::write_strongly(const Wri
   of.second[granule] = before;
   of.second_at[granule] = of.written_at[granule];
   of.written[granule] = mine | std::uint32_t{joins} * kManyWarps;
-  of.written_at[granule] = pc;
+  of.written_at[granule] = at;
 }
 
 bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side,
                              Conflict& conflict) {
   if (!is_story(read_[granule]) && joins_strong_writes(granule, thread, side)) {
-    write_strongly(write_words(), granule, word(thread) | strong_kind(side), side.pc);
+    write_strongly(write_words(), granule, word(thread) | strong_kind(side), at_of_strong(side));
     return false;
   }
   Story& story = is_story(read_[granule]) ? stories_[read_[granule] & kStory] : make_story(granule);
@@ -164,7 +171,7 @@ bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const 
     conflict = {other.who.warp * 32u + other.who.lane, other.pc, other.write, other.strong};
   if (side.write) {
     written_[granule] = word(thread) | (side.strong ? kStrong : 0);
-    written_at_[granule] = side.pc;
+    written_at_[granule] = side.strong ? at_of_strong(side) : side.pc;
     if (!side.strong && story.is_one_weak_write()) read_[granule] = 0;
   }
   return found;
@@ -489,7 +496,8 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
 bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes,
                                        const Side& side) {
   if (side.acquires || side.releases || !side.updates || has_fenced_in(side.warp)) return false;
-  const std::uint32_t kind = strong_kind(side), mine = word(side.warp * 32) | kind;
+  const std::uint32_t kind = strong_kind(side), mine = word(side.warp * 32) | kind,
+                      my_at = at_of_strong(side);
   const auto gather = [](const std::vector<std::uint32_t>& words, Vector at) {
     return _mm256_i32gather_epi32(reinterpret_cast<const int*>(words.data()), at, 4);
   };
@@ -513,10 +521,10 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
         _mm256_sllv_epi32(all_lanes(lanes >> i), _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24));
     const Vector at = _mm256_and_si256(_mm256_srli_epi32(both, 2), _mm256_srai_epi32(active, 31));
     const Vector wr = gather(written_, at), current = now(wr), me = consecutive(mine + i);
-    const Vector strong = has(wr, kStrong, kStrong);
+    const Vector alike = has(wr, kStrong | kNoWord, kStrong);
     const Vector read = any_read_ ? now(gather(read_, at)) : _mm256_setzero_si256();
     fit |= bits_of(_mm256_andnot_si256(
-               read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), strong)))
+               read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), alike)))
            << i;
     if (side.observes) continue;
     const Vector second = gather(warp_read_, at);
@@ -525,7 +533,7 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
       const Vector same = has(differ, ~but_for, 0);
       return std::pair(
           has(differ, kThread, 0),
-          _mm256_and_si256(same, _mm256_cmpeq_epi32(gather(made_at, at), all_lanes(side.pc))));
+          _mm256_and_si256(same, _mm256_cmpeq_epi32(gather(made_at, at), all_lanes(my_at))));
     };
     const auto [is_first, first_again] = of_me(wr, kManyWarps, written_at_);
     const auto [is_second, second_again] = of_me(second, 0, warp_read_at_);
@@ -540,10 +548,9 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
   if ((lanes & ~fit) != 0) return false;
   enough_ = {};
   const WriteWords words = write_words();
-  const std::uint32_t pc = side.pc;
   for (std::uint32_t todo = lanes & ~unchanged; todo != 0; todo &= todo - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
-    write_strongly(words, offsets[lane] >> 2, mine + lane, pc);
+    write_strongly(words, offsets[lane] >> 2, mine + lane, my_at);
   }
   return true;
 }

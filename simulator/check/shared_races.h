@@ -126,7 +126,7 @@ class SharedRaces : public BlockOrder {
   // The last write of the block to `offset`, even if it has been ordered since. There must be one.
   Conflict last_write(std::uint32_t offset) const {
     const std::uint32_t g = offset >> shift_;
-    return {thread_of(written_[g]), written_at_[g], true, (written_[g] & kStrong) != 0};
+    return {thread_of(written_[g]), written_at_[g] & kPc, true, (written_[g] & kStrong) != 0};
   }
 
   // The last write of this block to `offset`, with its stamp. nullopt if there was none, or if it
@@ -137,7 +137,7 @@ class SharedRaces : public BlockOrder {
   std::optional<Stamp> stamp_of_write(std::uint32_t offset) const {
     const std::uint32_t word = written_[offset >> shift_], ago = epoch_ - (word >> kEpochShift);
     if (word >> kEpochShift == 0 || ago > epoch_number_ - first_epoch_) return std::nullopt;
-    return Stamp{thread_of(word), written_at_[offset >> shift_], epoch_number_ - ago,
+    return Stamp{thread_of(word), written_at_[offset >> shift_] & kPc, epoch_number_ - ago,
                  clock_of(word)};
   }
 
@@ -157,13 +157,20 @@ class SharedRaces : public BlockOrder {
  private:
   // The bits of both words: epoch 7 | observes 1 | kManyWarps 1 | kManyLanes 1 | strong 1 | clock
   // 11 | thread 10. A write word with kManyWarps names a second thread, in warp_read_. A strong
-  // read word has the number of a story in place of clock and thread.
+  // write's word has kNoWord in place of kManyLanes: its size is not four bytes. A strong read word
+  // has the number of a story in place of clock and thread.
   static constexpr int kEpochShift = 25, kClockShift = 10;
   static constexpr std::uint32_t kObserves = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22,
-                                 kStrong = 1u << 21;
+                                 kNoWord = kManyLanes, kStrong = 1u << 21;
   static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift,
                                  kStory = kClock | kThread;
   static constexpr std::uint32_t kLastEpoch = 127;
+  // A strong write's program counter has the size above it.
+  static constexpr int kSizeShift = 27;
+  static constexpr std::uint32_t kPc = (1u << kSizeShift) - 1;
+  static std::uint32_t at_of_strong(const Side& side) {
+    return side.pc | std::uint32_t{side.size} << kSizeShift;
+  }
 
   // The read word of a granule that several lanes of several warps have read.
   static constexpr std::uint32_t kOfAll = (~0u << kEpochShift) | kStrong | kManyLanes | kManyWarps;
@@ -201,7 +208,7 @@ class SharedRaces : public BlockOrder {
     const auto races = [&](std::uint32_t writer, std::uint32_t at) {
       if (thread_of(writer) == thread || ordered(thread_of(writer), clock_of(writer), thread))
         return false;
-      conflict = {thread_of(writer), at, true, (writer & kStrong) != 0};
+      conflict = {thread_of(writer), at & kPc, true, (writer & kStrong) != 0};
       return true;
     };
     return races(wr, written_at_[granule]) ||
@@ -278,12 +285,12 @@ class SharedRaces : public BlockOrder {
     return {written_.data(), written_at_.data(), warp_read_.data(), warp_read_at_.data()};
   }
   void write_strongly(const WriteWords& of, std::uint64_t granule, std::uint32_t mine,
-                      std::uint32_t pc) const;
+                      std::uint32_t at) const;
   static std::uint32_t strong_kind(const Side& side) {
-    return kStrong | (side.observes ? kObserves : 0);
+    return kStrong | (side.observes ? kObserves : 0) | (side.size != 4 ? kNoWord : 0);
   }
   Story& make_story(std::uint32_t granule);
-  Story::Entry entry_of(std::uint32_t word, std::uint32_t pc, bool write) const;
+  Story::Entry entry_of(std::uint32_t word, std::uint32_t at, bool write) const;
   // Whether the word of a write of this epoch is of a weak write that `thread` itself has made or
   // is ordered after.
   bool written_before(std::uint32_t wr, std::uint32_t thread) const {
@@ -330,8 +337,8 @@ class SharedRaces : public BlockOrder {
   std::uint32_t first_epoch_ = 0;  // of this block, numbered as epoch() does
   int shift_ = 2;
   std::vector<std::uint32_t> written_, read_;  // the two words, by granule
-  std::vector<std::uint32_t> written_at_,
-      read_at_;  // program counters of the accesses they describe
+  // Program counters of the accesses that they describe; of strong writes also the size.
+  std::vector<std::uint32_t> written_at_, read_at_;
   // A second reader: of the same warp where kManyLanes is set, of another warp where kManyWarps is.
   std::vector<std::uint32_t> lane_read_, lane_read_at_, warp_read_, warp_read_at_;
   std::deque<Story> stories_;  // the first `stories_used_` belong to this epoch

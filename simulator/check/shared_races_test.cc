@@ -412,6 +412,75 @@ TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
   EXPECT_GT(taken, 2000u);
   EXPECT_GT(conflicts, 2000u);
 }
+// Two atomics of one thread, and a strong read by another that observes the second one. It has
+// observed the first one if both are of one size (PTX ISA 8.7, 8.9.2).
+TEST_F(SharedRaceSearch, AnAtomicHidesNoneOfAnotherSizeOfItsThread) {
+  for (const bool observes : {false, true}) {
+    for (const std::uint8_t size : {4, 8}) {
+      for (const bool at_once : {false, true}) {
+        races.start(4096, 2);
+        conflict = {};
+        Side update = races.side(0, 1, true, true);
+        update.observes = observes;
+        update.size = size;
+        EXPECT_FALSE(races.access(0, size, 3, update, conflict));
+        update.pc = 2;
+        update.size = 4;
+        const std::uint64_t offsets[32] = {};
+        const bool taken = at_once && races.write_lanes_strongly(offsets, 1u << 3, update);
+        EXPECT_EQ(taken, at_once && size == 4);
+        EXPECT_FALSE(!taken && races.access(0, 4, 3, update, conflict));
+        EXPECT_FALSE(read(40, 0, true));
+        EXPECT_EQ(read(40), size != 4) << "observes " << observes << ", at once " << at_once;
+        EXPECT_EQ(conflict.other_pc, size != 4 ? 1u : 0u);
+      }
+    }
+  }
+}
+
+// Epochs are counted in seven bits, over all blocks that the object serves.
+TEST_F(SharedRaceSearch, AStampOutlastsTheCountOfEpochs) {
+  for (int epoch = 0; epoch < 300; ++epoch) {
+    write(3, 0);
+    read(5, 8);
+    races.block_barrier();
+    races.block_barrier();
+    ASSERT_TRUE(races.stamp_of_write(0).has_value()) << epoch;
+    EXPECT_EQ(races.stamp_of_write(0)->epoch, races.epoch() - 2);
+    ASSERT_TRUE(races.stamp_of_read(8).has_value()) << epoch;
+    EXPECT_FALSE(read(40, 0)) << epoch;
+  }
+}
+
+TEST_F(SharedRaceSearch, ASizeIsNoPartOfTheProgramCounter) {
+  Side update = races.side(0, 7, true, true);
+  update.size = 16;
+  EXPECT_FALSE(races.access(0, 16, 3, update, conflict));
+  EXPECT_FALSE(races.access(0, 16, 4, update, conflict));
+  EXPECT_FALSE(races.access(16, 16, 4, update, conflict));
+  EXPECT_EQ(races.last_write(8).other_pc, 7u);
+  EXPECT_EQ(races.stamp_of_write(8)->pc, 7u);
+  EXPECT_TRUE(read(40, 16)) << "of one writer";
+  EXPECT_EQ(conflict.other_pc, 7u);
+  EXPECT_TRUE(read(3, 8)) << "of two writers";
+  EXPECT_EQ(conflict.other_pc, 7u);
+}
+
+// A release operation makes a story of the granule.
+TEST_F(SharedRaceSearch, AReleaseContinuesTheChainOfItsThreadInASize) {
+  for (const std::uint8_t size : {4, 8}) {
+    races.start(4096, 2);
+    Side update = races.side(0, 1, true, true);
+    update.size = size;
+    EXPECT_FALSE(races.access(0, 8, 3, update, conflict));
+    update.size = 4;
+    update.releases = true;
+    EXPECT_FALSE(races.access(0, 4, 3, update, conflict));
+    EXPECT_FALSE(read(40, 0, true));
+    EXPECT_EQ(read(40), size != 4);
+  }
+}
+
 // Overlapping rows of one warp, as in a stencil, with one access of another kind among them.
 // Granules that two lanes are known to have read are not examined again until then. At the end a
 // thread writes to each granule.

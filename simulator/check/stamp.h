@@ -28,6 +28,7 @@ struct Side {
   bool updates = false;   // an atomic: it writes a value that depends on the value that it read
   bool observes = false;  // the thread uses the value that it read
   bool acquires = false, releases = false;
+  std::uint8_t size = 4;  // of a strong access: bytes of an element, at most 16
   bool reads() const { return !write || observes; }
 };
 

@@ -6,6 +6,9 @@
 namespace lockstep::check {
 namespace {
 
+// The number of a location to BlockOrder: that of its granule, with the size above it.
+constexpr int kSizeShift = 56;
+
 bool same_thread(const Stamp& a, const Stamp& b) {
   return a.block == b.block && a.warp == b.warp && a.lane == b.lane;
 }
@@ -43,10 +46,13 @@ void Story::add(const Entry& e) {
 }
 
 // Whether the last write precedes this read or atomic in observation order, or would if the access
-// were made now.
+// were made now. The size of a weak write is not known; any observer of an atomic that does not
+// continue it races with the weak write itself.
 bool Story::linked(const Side& side, std::uint32_t lane) const {
-  return written_ &&
-         (both_strong(last_write_, side) || same_thread(last_write_.who, stamp_of(side, lane)));
+  if (!written_) return false;
+  if (same_thread(last_write_.who, stamp_of(side, lane)))
+    return !last_write_.strong || last_write_.size == side.size;
+  return both_strong(last_write_, side);
 }
 
 bool Story::excused(const Entry& e, std::uint32_t lane, const Side& side) const {
@@ -57,6 +63,7 @@ bool Story::excused(const Entry& e, std::uint32_t lane, const Side& side) const 
 
 void Story::see_messages(const Side& side, std::uint32_t lane, std::uint64_t location) {
   const std::uint32_t thread = side.warp * 32 + lane;
+  location ^= std::uint64_t{side.size} << kSizeShift;
   if (side.acquires && side.order->remembers())
     side.order->acquire_remembered(thread, location, side.scope);
   if (messages_.empty() || !linked(side, lane)) return;
@@ -200,6 +207,7 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
   fresh.scope = side.scope;
   fresh.updates = side.updates;
   fresh.observes = side.observes;
+  fresh.size = side.size;
   fresh.chained = side.write;
   if (side.write) {
     ++version_;

@@ -9,7 +9,8 @@
 // A write that a strong read has observed is ordered before whatever is ordered after that read
 // (8.9.5, causality order; for this location only). Atomics continue a chain of writes. A thread
 // that observes the end of a chain has observed all of it (8.9.2). The write before an atomic
-// belongs to its chain if both are morally strong, as any two accesses of one thread are.
+// belongs to its chain if both are morally strong, as are two accesses of one thread that overlap
+// completely.
 //
 // A story also holds the messages of the release patterns in its chain (8.8).
 #pragma once
@@ -31,6 +32,7 @@ class Story {
     bool write = false, strong = false;
     Scope scope = Scope::kGrid;
     bool updates = false, observes = false;
+    std::uint8_t size = 0;          // as Side::size, of a strong write
     bool chained = false;           // part of the chain that ends with the last write
     bool observed_by_many = false;  // more threads than are stored: nothing is reported against it
     std::uint8_t observers = 0;
@@ -89,7 +91,7 @@ class Story {
 };
 
 // Whether both accesses are strong and each scope includes the other's thread (8.7, morally
-// strong). Strong accesses of different sizes count as morally strong.
+// strong). Strong accesses of two threads count as morally strong whatever their sizes.
 bool both_strong(const Story::Entry& e, const Side& side);
 
 }  // namespace lockstep::check

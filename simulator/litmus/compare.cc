@@ -1,7 +1,5 @@
 #include "simulator/litmus/compare.h"
 
-#include <algorithm>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -31,6 +29,7 @@ std::span<const NamedRules> lenient_rules() {
         {"mbarrier-scopes", [](Rules& r) { r.mbarrier_scopes = true; }},
         {"chain-stands", [](Rules& r) { r.chain_stands = true; }},
         {"weak-observes", [](Rules& r) { r.weak_observes = false; }},
+        {"parts-observe", [](Rules& r) { r.parts_observe = false; }},
     };
     std::vector<NamedRules> v;
     for (const auto& [name, set] : each) {
@@ -98,19 +97,10 @@ std::optional<Fault> Opinion::fault(const Ran& ran) {
   return std::nullopt;
 }
 
-bool Opinion::needs_three_threads() {
-  const Setting setting(*program_, rules_);
-  const std::set<Race>& races = everything().races;
-  return !races.empty() && std::all_of(races.begin(), races.end(), [&](const Race& r) {
-    const auto cells = setting.cells(program_->threads[r.thread].ops[r.op].location) &
-                       setting.cells(program_->threads[r.other_thread].ops[r.other_op].location);
-    const auto touches = [&](const Op& op) {
-      return accesses_memory(op) && (setting.cells(op.location) & cells) != 0;
-    };
-    return std::count_if(program_->threads.begin(), program_->threads.end(), [&](const Thread& t) {
-             return std::any_of(t.ops.begin(), t.ops.end(), touches);
-           }) > 2;
-  });
+bool Opinion::needs_three_threads(const Ran& ran) const {
+  Rules two = rules_;
+  two.three_threads = false;
+  return Opinion(*program_, two).fault(ran) != Fault::kMissed;
 }
 
 std::optional<Difference> compare(const Program& program, Opinion& opinion, Simulator& gpu,
@@ -126,7 +116,7 @@ std::optional<Difference> compare(const Program& program, Opinion& opinion, Simu
       d.rule = other.name;
       break;
     }
-    if (d.rule.empty() && *fault == Fault::kMissed && opinion.needs_three_threads())
+    if (d.rule.empty() && *fault == Fault::kMissed && opinion.needs_three_threads(ran))
       d.rule = kThreeThreads;
     return d;
   }

@@ -51,8 +51,8 @@ class Opinion {
   Verdict verdict() const { return quick_.verdict; }
   // The fault of the run, if any.
   std::optional<Fault> fault(const Ran& ran);
-  // Whether all races of all executions are on bytes that three threads access.
-  bool needs_three_threads();
+  // Whether the run may have no race but on bytes that three threads access.
+  bool needs_three_threads(const Ran& ran) const;
 
  private:
   const Judgement& everything();

@@ -66,6 +66,21 @@ Setting::Setting(const Program& p, const Rules& rules) : program_(&p), rules_(ru
                             static_cast<std::uint8_t>(it->first)});
     }
   }
+  crowded_ = cells_of_many_threads();
+}
+
+std::uint16_t Setting::cells_of_many_threads() const {
+  std::uint16_t once = 0, twice = 0, more = 0;
+  for (const Thread& t : program_->threads) {
+    std::uint16_t cells = 0;
+    for (const Op& op : t.ops) {
+      if (accesses_memory(op)) cells |= cells_[op.location];
+    }
+    more |= twice & cells;
+    twice |= once & cells;
+    once |= cells;
+  }
+  return more;
 }
 
 Setting::BarrierName Setting::name_of(const Thread& t, const Op& op) {
@@ -216,6 +231,8 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
   each_bit(earlier, [&](int i) {
     const Event& d = events_[i];
     if (d.thread == t || !(d.writes || e.writes) || morally_strong(d, e) || ordered(d, t)) return;
+    if (!rules.three_threads && !setting_->is_of_two_threads(cells & setting_->cells(d.location)))
+      return;
     if (rules.chain_stands && d.writes && d.strong) {
       bool stands = true;
       each_bit(cells, [&](int c) {
@@ -232,6 +249,7 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
     if (!reads && !rules.red_observes) return;
     if (!e.strong && !rules.weak_observes) return;
     each_bit(cells_[c].chain, [&](int w) {
+      if (!rules.parts_observe && is_read_in_parts(w, cells, linked)) return;
       std::uint8_t& by = events_[w].observed[t];
       if (by == 0) by = e.epoch;
     });
@@ -293,6 +311,7 @@ void Execution::arrive(int t, const Op& op) {
   const bool cluster = op.kind == Kind::kClusterArrive;
   const Scope scope = cluster || setting_->rules().mbarrier_scopes ? Scope::kCluster : op.scope;
   Phases& at = cluster ? clusters_[cluster_of(t)] : objects_[op.id];
+  ++clock_[t][t];  // an operation, which a message must have: 0 is none
   Messages carried = fences_[t];
   if (cluster) {
     if (op.sem == Sem::kRelease) join(carried.of[t][static_cast<int>(scope)], clock_[t]);
@@ -398,6 +417,15 @@ std::uint64_t Execution::outcome() const {
       all += outcome_of_memory(static_cast<int>(l), read(static_cast<int>(l)));
   }
   return all;
+}
+
+// Whether an operation on `cells`, which reads the chains of `linked` among them, gets some bytes
+// of a write and not others that it accesses, too.
+bool Execution::is_read_in_parts(int write, std::uint16_t cells, std::uint16_t linked) const {
+  bool parts = false;
+  each_bit(cells & setting_->cells(events_[write].location),
+           [&](int c) { parts |= (linked >> c & 1) == 0 || (cells_[c].chain >> write & 1) == 0; });
+  return parts;
 }
 
 // 8.7: by the same thread, or both strong with scopes that include each other; and they overlap

@@ -33,7 +33,8 @@ struct Rules {
   // of the block: `__threadfence(); __syncthreads(); if (t == 0) flag = 1;`. The manual requires a
   // fence by the writing thread.
   bool block_fences = false;
-  // 8.7: strong operations of different sizes on the same bytes are morally strong, too.
+  // 8.7: strong operations of several threads on the same bytes are morally strong whatever their
+  // sizes.
   bool mixed_sizes = false;
   // An atom whose result is not read is treated as red, as ptxas compiles it.
   bool unused_atom_is_red = false;
@@ -54,6 +55,11 @@ struct Rules {
   // before that atomic. (Such a read races with the chain itself, unless something else orders
   // them.)
   bool weak_observes = true;
+  // 8.9.2: a read observes a write also if it returns some of its bytes only, since a write of
+  // another size has changed the others. (The manual gives mixed-size races no meaning, 8.7.2.)
+  bool parts_observe = true;
+  // Races on bytes that three threads or more access count, too.
+  bool three_threads = true;
   bool operator==(const Rules&) const = default;
 };
 
@@ -81,6 +87,8 @@ class Setting {
   // The location's cells, one bit each. A cell is a range of bytes that every location covers
   // completely or not at all.
   std::uint16_t cells(int location) const { return cells_[location]; }
+  // Whether at most two threads access some of the cells.
+  bool is_of_two_threads(std::uint16_t cells) const { return (cells & ~crowded_) != 0; }
   struct Cell {
     std::uint8_t begin = 0, bytes = 0, arena = 0;
   };
@@ -102,6 +110,7 @@ class Setting {
     bool operator==(const BarrierName&) const = default;
   };
   static BarrierName name_of(const Thread& t, const Op& op);
+  std::uint16_t cells_of_many_threads() const;
 
   const Program* program_;
   Rules rules_;
@@ -109,6 +118,7 @@ class Setting {
   std::uint8_t warp_mates_[kMaxThreads] = {};
   int warps_[kMaxThreads] = {};
   std::uint16_t cells_[kMaxLocations] = {};
+  std::uint16_t crowded_ = 0;  // cells that more than two threads access
   std::vector<Cell> all_cells_;
   std::vector<BarrierName> barriers_;
 };
@@ -185,6 +195,7 @@ class Execution {
   int cluster_of(int thread) const;
   std::uint64_t read(int location) const;
   void write(int location, std::uint64_t value);
+  bool is_read_in_parts(int write, std::uint16_t cells, std::uint16_t linked) const;
   bool morally_strong(const Event& a, const Event& b) const;
   bool ordered(const Event& before, int thread) const;
   void acquire(int thread, Scope scope, const Messages& messages);

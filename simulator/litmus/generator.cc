@@ -336,6 +336,7 @@ class Generator {
       const auto first = std::find_if(ops.begin(), ops.end(), [&](const Op& op) {
         return accesses_memory(op) && op.location == f;
       });
+      if (first == ops.end()) return;  // the thread had no room for it
       const int from = static_cast<int>(first - ops.begin()) + 1;
       put(a, from + choose_.below(static_cast<int>(ops.size()) - from + 1), {again});
       last = 2;

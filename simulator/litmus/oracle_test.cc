@@ -153,6 +153,14 @@ P1 1.0.0: ld.relaxed.gpu y
 )";
   EXPECT_EQ(verdict(mixed_sizes), Verdict::kRace);
   EXPECT_EQ(verdict(mixed_sizes, {.mixed_sizes = true}), Verdict::kFree);
+  const char* const of_one_thread = R"(
+litmus own_atomics_of_two_sizes
+x global+0 8
+y global+4 4
+P0 0.0.0: atom.add.relaxed.gpu x 1; st.weak y 1
+P1 0.1.0: atom.add.relaxed.gpu y 1; atom.add.relaxed.gpu x 1
+)";
+  EXPECT_EQ(verdict(of_one_thread, {.mixed_sizes = true}), Verdict::kRace);
   const char* const unused = R"(
 litmus nobody_reads_the_result
 x global+0 4
@@ -170,6 +178,36 @@ P1 1.0.0: atom.add.relaxed.gpu _ x 1; ld.weak x
   EXPECT_EQ(verdict(reset), Verdict::kMixed);
   EXPECT_EQ(verdict(reset, {.unused_atom_is_red = true}), Verdict::kRace);
   EXPECT_EQ(verdict(reset, {.unused_atom_is_red = true, .red_observes = true}), Verdict::kMixed);
+  const char* const third_thread = R"(
+litmus race_of_two_among_three
+x global+0 4
+y global+8 4
+P0 0.0.0: ld.weak x
+P1 1.0.0: ld.weak x; ld.weak y
+P2 2.0.0: st.weak x 1
+P3 3.0.0: ld.weak y
+)";
+  EXPECT_EQ(verdict(third_thread), Verdict::kRace);
+  EXPECT_EQ(verdict(third_thread, {.three_threads = false}), Verdict::kFree);
+}
+
+// The read of x returns the half that nobody has changed since.
+TEST(Oracle, AReadObservesAWriteInPart) {
+  const Program p = parse(R"(
+litmus changed_in_part
+x global+0 4
+part global+2 2
+f global+8 4
+P0 0.0.0: st.relaxed.gpu x 1; st.relaxed.gpu part 1; st.relaxed.gpu f 1
+P1 1.0.0: await.ld.relaxed.gpu f 1; ld.relaxed.gpu x; st.weak x 2
+)")[0]
+                        .program;
+  Search search;
+  search.everything = true;
+  const Race race{.thread = 0, .op = 0, .other_thread = 1, .other_op = 2};
+  EXPECT_FALSE(judge(p, search).races.contains(race));
+  search.rules.parts_observe = false;
+  EXPECT_TRUE(judge(p, search).races.contains(race));
 }
 
 TEST(Text, IsReadAsItIsWritten) {
@@ -226,6 +264,12 @@ TEST(Generator, LeavesNothingOut) {
   EXPECT_EQ(sems.size(), static_cast<std::size_t>(Sem::kSc) + 1);
   EXPECT_EQ(placements.size(), static_cast<std::size_t>(kPlacements));
   EXPECT_EQ(spaces.size(), static_cast<std::size_t>(kSpaces));
+}
+
+// Twelve operations are the most of a thread. This program has no room for a flag's first store.
+TEST(Generator, LeavesOutWhatHasNoRoom) {
+  const Program p = random_program(0xa77bc30005b2c1f6);
+  for (const Thread& t : p.threads) EXPECT_LE(t.ops.size(), static_cast<std::size_t>(kMaxOps));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Accessor accessor_of(const check::SharedRaces::Stamp& s) {
 
 std::optional<Accessor> accessor_of(const Block& b, const std::optional<check::LaneAccess>& a) {
   if (!a || a->record.block != b.serial) return std::nullopt;
-  return Accessor{a->record.warp * 32u + a->lane, a->record.pc, a->record.epoch, a->record.clock};
+  return Accessor{a->record.warp * 32u + a->lane, a->record.pc, a->record.epoch, a->record.clock()};
 }
 
 // The last write.
@@ -123,7 +123,8 @@ std::uint64_t writers_of(Worker& k, std::uint64_t address, check::LaneAccess& wr
       write = *last;
       const check::AccessRecord& r = last->record;
       all = mixed(all ^ (std::uint64_t{r.block} << 32 | r.epoch)) ^ mixed(at << 2 | byte);
-      all = mixed(all ^ (std::uint64_t{r.pc} << 32 | r.clock << 16 | r.warp << 8 | last->lane)) | 1;
+      all =
+          mixed(all ^ (std::uint64_t{r.pc} << 32 | r.clock() << 16 | r.warp << 8 | last->lane)) | 1;
     }
   }
   return all;

@@ -69,7 +69,8 @@ inline check::Side side_of(Warp& w, const Op& op, std::uint32_t pc, bool write, 
           .pc = pc,
           .strong = strong,
           .write = write,
-          .scope = static_cast<check::Scope>(op.scope)};
+          .scope = static_cast<check::Scope>(op.scope),
+          .size = op.width};
 }
 
 }  // namespace lockstep::engine
