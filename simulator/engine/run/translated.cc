@@ -209,7 +209,7 @@ void Translations::forget() {
 namespace {
 
 // Instructions of warps for each operation of a kernel before it is translated. They take about
-// twenty times as long as the translation, and one that is translated saves a quarter to a half.
+// eight times as long as the translation, and one that is translated saves a quarter to a half.
 constexpr std::uint64_t kPrice = 1500;
 
 const translate::Translation* translation_of(const Launch& l, const LoadedKernel& loaded) {
