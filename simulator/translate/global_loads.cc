@@ -187,19 +187,19 @@ void LoadRoutine::load_groups() {
     g.vpsubd(kBits, Xbyak::Ymm(v), kBits);
     g.vmovd(eax, Xbyak::Xmm(v));
     g.vptest(kBits, kBits);
-    g.jz(one);
+    g.jz(one, Code::T_NEAR);
     g.vpxor(kBits, kBits, row(0));
     g.vptest(kBits, kBits);
-    g.jnz(gathered);
+    g.jnz(gathered, Code::T_NEAR);
     for (int part = 0; part < parts; ++part) {
       g.vmovdqu(kOne, ptr[kHost + rax + 32 * part]);
       g.vmovdqu(result(parts * v + part), kOne);
     }
-    g.jmp(next);
+    g.jmp(next, Code::T_NEAR);
     g.L(one);
     broadcast(kOne);
     for (int part = 0; part < parts; ++part) g.vmovdqu(result(parts * v + part), kOne);
-    g.jmp(next);
+    g.jmp(next, Code::T_NEAR);
     g.L(gathered);
     gather(v);
     g.L(next);
