@@ -844,5 +844,13 @@ TEST(AStory, WritesThatManyHaveObservedMakeRoom) {
   EXPECT_EQ(at.count(false), 39u);
 }
 
+TEST(AStory, WritesThatNobodyHasObservedStayBesideReads) {
+  Location at;
+  for (std::uint32_t b = 0; b < 20; ++b)
+    at.access(b, {.pc = 1, .strong = true, .write = true, .updates = true});
+  for (std::uint32_t b = 20; b < Location::kBlocks; ++b) at.access(b, {.pc = 2});
+  EXPECT_GE(at.count(true), 15u);
+}
+
 }  // namespace order_test
 }  // namespace lockstep::check

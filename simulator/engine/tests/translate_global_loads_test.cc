@@ -15,7 +15,8 @@ namespace translate_global_loads_test {
 using translated::Launched;
 using translated::Translate;
 
-constexpr std::uint32_t kThreads = 104, kBlocks = 3, kWords = 1024;
+// An odd number of words: the last element of 64 bits ends behind the buffer.
+constexpr std::uint32_t kThreads = 104, kBlocks = 3, kWords = 1023;
 
 // What differs between launches of one kernel.
 struct Way {
@@ -25,8 +26,9 @@ struct Way {
   std::uint64_t seed = 0;
 };
 
-// Each thread loads twice, by %rd3, which `address` computes from its number %r1 in the grid, its
-// number %r4 in the block, and the address %rd1 of 1024 words. `before` divides lanes.
+// Each thread loads three times: first one element for all, so that the code knows the buffer, then
+// by %rd3, which `address` computes from its number %r1 in the grid, its number %r4 in the block, and
+// the address %rd1 of kWords words.
 std::string kernel(const std::string& address, const std::string& loads) {
   return R"(
 .visible .entry k(.param .u64 in, .param .u64 out)
@@ -45,7 +47,11 @@ std::string kernel(const std::string& address, const std::string& loads) {
 )" + address + R"(
   mov.u32 %r10, 77;
   mov.u64 %rd7, 99;
+  mov.u64 %rd9, %rd3;
+  add.s64 %rd10, %rd1, 8;
 AGAIN:
+  setp.eq.u32 %p5, %r14, 0;
+  selp.b64 %rd3, %rd10, %rd9, %p5;
 )" + loads + R"(
   cvt.u32.u64 %r12, %rd7;
   shr.u64 %rd8, %rd7, 32;
@@ -176,12 +182,26 @@ TEST(Translate, LoadsOfGlobalMemoryFindWhatTheInterpreterFinds) {
   EXPECT_LT(with_findings, 60u);
 }
 
+// Its address has the low half of one in the buffer.
+TEST(Translate, ALoadFarFromAllocationsIsRefused) {
+  const std::string text =
+      kernel(at("  shl.b32 %r5, %r4, 2;\n") +
+                 "  setp.eq.u32 %p2, %r4, 21;\n  selp.b64 %rd5, 0x100000000, 0, %p2;\n"
+                 "  add.s64 %rd3, %rd3, %rd5;\n",
+             "  setp.ne.u32 %p3, %r14, 2;\n  @%p3 sub.s64 %rd6, %rd3, %rd5;\n"
+             "  @!%p3 mov.u64 %rd6, %rd3;\n  ld.global.u32 %r10, [%rd6];\n");
+  expect_the_same(text);
+  EXPECT_NE(launched(text, Translate::kAlways, kWays[0]).findings +
+                launched(text, Translate::kAlways, kWays[1]).findings,
+            "");
+}
+
 // Two buffers in turn: the code knows the one that it has seen last.
 TEST(Translate, LoadsGoFromOneAllocationToAnother) {
   expect_the_same(kernel(at("  mul.lo.u32 %r5, %r1, 424;\n  and.b32 %r5, %r5, 1020;\n"),
-                         "  ld.global.u32 %r10, [%rd3];\n  setp.eq.u32 %p4, %r14, 1;\n"
-                         "  sub.s64 %rd5, %rd2, %rd1;\n  add.s64 %rd5, %rd3, %rd5;\n"
-                         "  selp.b64 %rd3, %rd5, %rd3, %p4;\n"));
+                         "  setp.eq.u32 %p4, %r14, 2;\n  sub.s64 %rd5, %rd2, %rd1;\n"
+                         "  add.s64 %rd5, %rd3, %rd5;\n  selp.b64 %rd6, %rd5, %rd3, %p4;\n"
+                         "  ld.global.u32 %r10, [%rd6];\n"));
 }
 
 }  // namespace translate_global_loads_test
