@@ -98,8 +98,8 @@ class FunctionTranslator {
   }
   bool has_splits() const { return layout_.splits.divide != nullptr; }
 
-  // A run whose engine has answered no, again without what it was asked for; or a load whose handler
-  // must look.
+  // A run whose engine has answered no, again without what it was asked for; or a load whose
+  // handler must look.
   struct Refused {
     Xbyak::Label label, back;
     std::uint32_t pc = 0, end = 0, pending = 0;

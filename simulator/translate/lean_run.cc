@@ -35,7 +35,7 @@ Lean lean_load(const Op& op) {
   const bool fits = op.immediate % (op.width * op.elements) == 0 && op.immediate > -(1 << 20) &&
                     op.immediate < 1 << 20;
   if ((space == Space::kGlobal || space == Space::kConst) && !narrow)
-    return vector                            ? Lean::kNo
+    return vector                             ? Lean::kNo
            : !program::is_constant(op.src[0]) ? Lean::kGlobal
            : fits                             ? Lean::kVariable
                                               : Lean::kNo;

@@ -29,7 +29,7 @@ class DeferredStores {
     memory::Address first = 0;
     LaneMask lanes = 0;
     std::uint16_t size = 0;
-    std::uint16_t warps = 1;  // so many of the block, each with the row behind that of the one before
+    std::uint16_t warps = 1;  // of the block, each with the row behind that of the one before
 
     // The row of a warp, from 0 on.
     Row of_warp(std::uint32_t warp) const {

@@ -87,17 +87,16 @@ TEST(Shuffle, GroupsOfAWarpExchangeEachByItsOwnMask) {
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
     SCOPED_TRACE(seed);
     const auto shuffled =
-        run(groups + "  add.u32 %r5, %r2, 4;\n  shfl.sync.idx.b32 %r0, %r1, %r5, 31, %r3;\n", 32, "",
-            seed);
-    const auto ballot = run(groups + "  setp.ge.u32 %p1, %r1, 16;\n"
-                                     "  vote.sync.ballot.b32 %r0, %p1, %r3;\n",
+        run(groups + "  add.u32 %r5, %r2, 4;\n  shfl.sync.idx.b32 %r0, %r1, %r5, 31, %r3;\n", 32,
+            "", seed);
+    const auto ballot = run(groups +
+                                "  setp.ge.u32 %p1, %r1, 16;\n"
+                                "  vote.sync.ballot.b32 %r0, %p1, %r3;\n",
                             32, "", seed);
     const auto sum = run(groups + "  redux.sync.add.u32 %r0, %r1, %r3;\n", 32, "", seed);
-    const auto in_place =
-        run(groups + "  mov.u32 %r0, %r3;\n  shfl.sync.bfly.b32 %r0, %r1, 4, 31, %r0;\n", 32, "",
-            seed);
-    for (const Result* r : {&shuffled, &ballot, &sum, &in_place})
-      EXPECT_EQ(text(r->outcome), "");
+    const auto in_place = run(
+        groups + "  mov.u32 %r0, %r3;\n  shfl.sync.bfly.b32 %r0, %r1, 4, 31, %r0;\n", 32, "", seed);
+    for (const Result* r : {&shuffled, &ballot, &sum, &in_place}) EXPECT_EQ(text(r->outcome), "");
     for (std::uint32_t i = 0; i < 32; ++i) {
       EXPECT_EQ(shuffled.out[i], (i & 3) + 4);
       EXPECT_EQ(ballot.out[i], 0x11110000u << (i & 3));
@@ -144,13 +143,16 @@ END:
 }
 
 TEST(Match, AnyFindsLanesOfEqualValues) {
-  const auto words = run("  and.b32 %r2, %r1, 7;\n  mul.lo.u32 %r2, %r2, 0x10001;\n"
-                         "  match.any.sync.b32 %r0, %r2, 0xffffffff;\n");
-  const auto wide = run("  shr.u32 %r2, %r1, 3;\n  mov.b64 %rd4, {%r1, %r2};\n"
-                        "  and.b64 %rd4, %rd4, 0x300000001;\n"
-                        "  match.any.sync.b64 %r0, %rd4, 0xffffffff;\n");
-  const auto some = run("  mov.u32 %r0, 0;\n  setp.gt.u32 %p1, %r1, 19;\n  @%p1 bra END;\n"
-                        "  and.b32 %r2, %r1, 1;\n  match.any.sync.b32 %r0, %r2, 0xfffff;\nEND:\n");
+  const auto words =
+      run("  and.b32 %r2, %r1, 7;\n  mul.lo.u32 %r2, %r2, 0x10001;\n"
+          "  match.any.sync.b32 %r0, %r2, 0xffffffff;\n");
+  const auto wide =
+      run("  shr.u32 %r2, %r1, 3;\n  mov.b64 %rd4, {%r1, %r2};\n"
+          "  and.b64 %rd4, %rd4, 0x300000001;\n"
+          "  match.any.sync.b64 %r0, %rd4, 0xffffffff;\n");
+  const auto some =
+      run("  mov.u32 %r0, 0;\n  setp.gt.u32 %p1, %r1, 19;\n  @%p1 bra END;\n"
+          "  and.b32 %r2, %r1, 1;\n  match.any.sync.b32 %r0, %r2, 0xfffff;\nEND:\n");
   for (std::uint32_t i = 0; i < 32; ++i) {
     EXPECT_EQ(words.out[i], 0x01010101u << (i & 7));
     EXPECT_EQ(wide.out[i], 0x55u << (i & 24) << (i & 1));

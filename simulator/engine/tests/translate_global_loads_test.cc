@@ -21,14 +21,14 @@ constexpr std::uint32_t kThreads = 104, kBlocks = 3, kWords = 1023;
 // What differs between launches of one kernel.
 struct Way {
   std::uint32_t checks = 0;
-  bool counts = false;    // LaunchConfig::count
+  bool counts = false;     // LaunchConfig::count
   bool unwritten = false;  // some bytes between the written ones
   std::uint64_t seed = 0;
 };
 
-// Each thread loads three times: first one element for all, so that the code knows the buffer, then
-// by %rd3, which `address` computes from its number %r1 in the grid, its number %r4 in the block, and
-// the address %rd1 of kWords words.
+// Each thread loads three times: first one element for all, so that the code knows the buffer. Then
+// by %rd3, which `address` computes from the thread's number %r1 in the grid, its number %r4 in the
+// block, and the address %rd1 of kWords words.
 std::string kernel(const std::string& address, const std::string& loads) {
   return R"(
 .visible .entry k(.param .u64 in, .param .u64 out)
@@ -44,7 +44,8 @@ std::string kernel(const std::string& address, const std::string& loads) {
   mad.lo.s32 %r1, %r2, %r3, %r4;
   mov.u32 %r9, 0;
   mov.u32 %r14, 0;
-)" + address + R"(
+)" + address +
+         R"(
   mov.u32 %r10, 77;
   mov.u64 %rd7, 99;
   mov.u64 %rd9, %rd3;
@@ -52,7 +53,8 @@ std::string kernel(const std::string& address, const std::string& loads) {
 AGAIN:
   setp.eq.u32 %p5, %r14, 0;
   selp.b64 %rd3, %rd10, %rd9, %p5;
-)" + loads + R"(
+)" + loads +
+         R"(
   cvt.u32.u64 %r12, %rd7;
   shr.u64 %rd8, %rd7, 32;
   cvt.u32.u64 %r13, %rd8;
@@ -120,8 +122,7 @@ const std::pair<const char*, const char*> kShapes[] = {
     {"a row backwards",
      "  and.b32 %r5, %r1, 127;\n  shl.b32 %r5, %r5, 3;\n  sub.u32 %r5, 2048, %r5;\n"},
     {"one place", "  mov.u32 %r5, 136;\n"},
-    {"one place but for a lane",
-     "  setp.eq.u32 %p2, %r4, 9;\n  selp.u32 %r5, 512, 136, %p2;\n"},
+    {"one place but for a lane", "  setp.eq.u32 %p2, %r4, 9;\n  selp.u32 %r5, 512, 136, %p2;\n"},
     {"a row but for a lane",
      "  shl.b32 %r5, %r4, 2;\n  setp.eq.u32 %p2, %r4, 44;\n  selp.u32 %r5, 16, %r5, %p2;\n"
      "  and.b32 %r5, %r5, 504;\n"},
@@ -136,16 +137,21 @@ const std::pair<const char*, const char*> kShapes[] = {
      "  mul.lo.u32 %r5, %r4, 424;\n  and.b32 %r5, %r5, 2040;\n  and.b32 %r6, %r4, 31;\n"
      "  setp.lt.u32 %p2, %r6, 8;\n  selp.u32 %r5, 64, %r5, %p2;\n"},
     {"scattered", "  mul.lo.u32 %r5, %r1, 424;\n  and.b32 %r5, %r5, 2040;\n"},
-    {"up to the end", "  mul.lo.u32 %r5, %r1, 424;\n  and.b32 %r5, %r5, 2040;\n"
-                      "  sub.u32 %r5, 4088, %r5;\n"},
-    {"over the end", "  mul.lo.u32 %r5, %r1, 424;\n  and.b32 %r5, %r5, 2040;\n"
-                     "  sub.u32 %r5, 4096, %r5;\n"},
-    {"before the begin", "  mul.lo.u32 %r5, %r1, 424;\n  and.b32 %r5, %r5, 2040;\n"
-                         "  sub.u32 %r5, %r5, 8;\n"},
-    {"one lane before the begin", "  mul.lo.u32 %r5, %r4, 8;\n  setp.eq.u32 %p2, %r4, 21;\n"
-                                  "  selp.u32 %r5, -8, %r5, %p2;\n"},
-    {"one lane far away", "  mul.lo.u32 %r5, %r4, 8;\n  setp.eq.u32 %p2, %r4, 21;\n"
-                          "  selp.u32 %r5, 0x7ffffff8, %r5, %p2;\n"},
+    {"up to the end",
+     "  mul.lo.u32 %r5, %r1, 424;\n  and.b32 %r5, %r5, 2040;\n"
+     "  sub.u32 %r5, 4088, %r5;\n"},
+    {"over the end",
+     "  mul.lo.u32 %r5, %r1, 424;\n  and.b32 %r5, %r5, 2040;\n"
+     "  sub.u32 %r5, 4096, %r5;\n"},
+    {"before the begin",
+     "  mul.lo.u32 %r5, %r1, 424;\n  and.b32 %r5, %r5, 2040;\n"
+     "  sub.u32 %r5, %r5, 8;\n"},
+    {"one lane before the begin",
+     "  mul.lo.u32 %r5, %r4, 8;\n  setp.eq.u32 %p2, %r4, 21;\n"
+     "  selp.u32 %r5, -8, %r5, %p2;\n"},
+    {"one lane far away",
+     "  mul.lo.u32 %r5, %r4, 8;\n  setp.eq.u32 %p2, %r4, 21;\n"
+     "  selp.u32 %r5, 0x7ffffff8, %r5, %p2;\n"},
     {"one lane between two elements",
      "  mul.lo.u32 %r5, %r4, 8;\n  setp.eq.u32 %p2, %r4, 21;\n  selp.u32 %r5, 770, %r5, %p2;\n"},
     {"one lane between two words",
@@ -154,11 +160,11 @@ const std::pair<const char*, const char*> kShapes[] = {
 const std::pair<const char*, const char*> kLoads[] = {
     {"words", "  ld.global.u32 %r10, [%rd3];\n"},
     {"wide", "  ld.global.u64 %rd7, [%rd3];\n"},
-    {"both, with offsets",
-     "  ld.global.u32 %r10, [%rd3+4];\n  ld.global.u64 %rd7, [%rd3+-8];\n"},
-    {"into its address", "  ld.global.u64 %rd7, [%rd3];\n  ld.global.u64 %rd3, [%rd3];\n"
-                         "  xor.b64 %rd7, %rd7, %rd3;\n  and.b64 %rd3, %rd3, 504;\n"
-                         "  add.s64 %rd3, %rd3, %rd1;\n"},
+    {"both, with offsets", "  ld.global.u32 %r10, [%rd3+4];\n  ld.global.u64 %rd7, [%rd3+-8];\n"},
+    {"into its address",
+     "  ld.global.u64 %rd7, [%rd3];\n  ld.global.u64 %rd3, [%rd3];\n"
+     "  xor.b64 %rd7, %rd7, %rd3;\n  and.b64 %rd3, %rd3, 504;\n"
+     "  add.s64 %rd3, %rd3, %rd1;\n"},
     {"by some lanes",
      "  setp.gt.u32 %p3, %r9, 0x40000000;\n  @%p3 bra OTHERS;\n"
      "  ld.global.u32 %r10, [%rd3];\n  ld.global.u64 %rd7, [%rd3];\nOTHERS:\n"
@@ -186,10 +192,9 @@ TEST(Translate, LoadsOfGlobalMemoryFindWhatTheInterpreterFinds) {
 TEST(Translate, ALoadFarFromAllocationsIsRefused) {
   const std::string text =
       kernel(at("  shl.b32 %r5, %r4, 2;\n") +
-                 "  setp.eq.u32 %p2, %r4, 21;\n  selp.b64 %rd5, 0x100000000, 0, %p2;\n"
-                 "  add.s64 %rd3, %rd3, %rd5;\n",
-             "  setp.ne.u32 %p3, %r14, 2;\n  @%p3 sub.s64 %rd6, %rd3, %rd5;\n"
-             "  @!%p3 mov.u64 %rd6, %rd3;\n  ld.global.u32 %r10, [%rd6];\n");
+                 "  setp.eq.u32 %p2, %r4, 21;\n  selp.b64 %rd5, 0x100000000, 0, %p2;\n",
+             "  setp.eq.u32 %p3, %r14, 2;\n  selp.b64 %rd6, %rd5, 0, %p3;\n"
+             "  add.s64 %rd6, %rd3, %rd6;\n  ld.global.u32 %r10, [%rd6];\n");
   expect_the_same(text);
   EXPECT_NE(launched(text, Translate::kAlways, kWays[0]).findings +
                 launched(text, Translate::kAlways, kWays[1]).findings,

@@ -358,8 +358,8 @@ bool check_membership(Warp& w, LaneMask outside, const std::uint32_t* members) {
   return !report_unless_suppressed(w, std::move(f));
 }
 
-// Several groups of lanes exchange at once, each with a mask of its own that names all of it. False:
-// some group waits for others, and nothing is done.
+// Several groups of lanes exchange at once, each with a mask of its own that names all of it.
+// False: some group waits for others, and nothing is done.
 bool perform_groups(Warp& w, const Op& op, const std::uint32_t* members, LaneMask mask) {
   const LaneMask alive = living(w);
   LaneMask groups[kWarpSize];
