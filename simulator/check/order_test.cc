@@ -837,5 +837,82 @@ TEST(AStory, AnAcquireAcquiresWhatReadsOfItsSizeHaveFound) {
   }
 }
 
+// Threads of blocks that access one location.
+struct Location {
+  static constexpr std::uint32_t kBlocks = 60;
+  explicit Location() : order(kBlocks) {
+    grid.launches().begin({}, kBlocks, 1, 1);
+    for (std::uint32_t b = 0; b < kBlocks; ++b) order[b].start(0, 2, b, 1, &grid);
+    story.reset();
+  }
+  // By a thread of the block; the side's block is filled in.
+  bool access(std::uint32_t block, check::Side side) {
+    side.order = &order[block];
+    side.block = block;
+    return story.access(side, 0, 1, true, other);
+  }
+  std::size_t count(bool writes) const {
+    std::size_t n = 0;
+    story.for_each([&](const Story::Entry& e) { n += e.write == writes; });
+    return n;
+  }
+
+  GridOrder grid;
+  std::vector<SharedRaces> order;
+  Story story;
+  Story::Entry other;
+};
+
+TEST(AStory, ReadsByOperationsInTurnAreOneAndAreComparedEach) {
+  Location at;
+  at.access(0, {.pc = 1, .strong = true, .write = true, .updates = true, .observes = true});
+  for (std::uint32_t i = 0; i < 20; ++i)
+    EXPECT_FALSE(at.access(1, {.pc = 2 + i % 4, .strong = true})) << "both are strong";
+  EXPECT_EQ(at.count(false), 1u);
+  at.story.for_each([](const Story::Entry& e) { EXPECT_EQ(e.pc, e.write ? 1 : 5) << "the last"; });
+  EXPECT_TRUE(at.access(2, {.pc = 9, .write = true}));
+  EXPECT_TRUE(at.access(1, {.pc = 2, .strong = true})) << "with the weak write";
+  EXPECT_TRUE(at.access(1, {.pc = 3, .strong = true})) << "by another operation";
+  EXPECT_FALSE(at.access(1, {.pc = 3, .strong = true})) << "it is reported";
+}
+
+TEST(AStory, AReadByAnotherOperationAcquiresWhatTheFirstHasNot) {
+  Location at;
+  at.access(0, {.pc = 1, .strong = true, .write = true, .releases = true});
+  at.order[0].end_release(0);
+  at.access(1, {.pc = 2, .strong = true});
+  const auto knows = [&] {
+    return at.order[1].ordered_after_block(0, 0, at.order[0].epoch(), 0, 0, 0);
+  };
+  EXPECT_FALSE(knows());
+  at.access(1, {.pc = 3, .strong = true, .acquires = true});
+  EXPECT_TRUE(knows());
+}
+
+// Reads of many threads stay: nothing can be reported against a write that many have observed.
+TEST(AStory, WritesThatManyHaveObservedMakeRoom) {
+  constexpr std::uint32_t kWriters = 15, kReaders = 35;
+  Location at;
+  for (std::uint32_t b = 0; b < kWriters; ++b)
+    at.access(b, {.pc = 1, .strong = true, .write = true, .updates = true});
+  for (std::uint32_t b = kWriters; b < kWriters + kReaders; ++b)
+    EXPECT_FALSE(at.access(b, {.pc = 2, .strong = true}));
+  EXPECT_EQ(at.count(false), kReaders);
+  EXPECT_EQ(at.count(true), 5u);
+  // The last write stays, if the reads of still more threads do not.
+  for (std::uint32_t b = kWriters + kReaders; b < Location::kBlocks; ++b)
+    EXPECT_FALSE(at.access(b, {.pc = 2, .strong = true}));
+  EXPECT_EQ(at.count(true), 1u);
+  EXPECT_EQ(at.count(false), 39u);
+}
+
+TEST(AStory, WritesThatNobodyHasObservedStayBesideReads) {
+  Location at;
+  for (std::uint32_t b = 0; b < 20; ++b)
+    at.access(b, {.pc = 1, .strong = true, .write = true, .updates = true});
+  for (std::uint32_t b = 20; b < Location::kBlocks; ++b) at.access(b, {.pc = 2});
+  EXPECT_GE(at.count(true), 15u);
+}
+
 }  // namespace order_test
 }  // namespace lockstep::check

@@ -74,7 +74,7 @@ void Story::see_messages(const Side& side, std::uint32_t lane, std::uint64_t loc
 
 void Story::note_observer(const Stamp& who) {
   for (Entry& e : entries_) {
-    if (!e.write || !e.chained || same_thread(e.who, who)) continue;
+    if (!e.write || !e.chained || e.observed_by_many || same_thread(e.who, who)) continue;
     // A thread ordered after a later read of a thread is ordered after its first read, too.
     if (std::any_of(e.observer, e.observer + e.observers,
                     [&](const Stamp& z) { return same_thread(z, who); }))
@@ -157,8 +157,22 @@ void Story::end_chain() {
   }
 }
 
-void Story::make_room() {
+void Story::make_room(const Side& side) {
   if (entries_.size() < kMost) return;
+  // Nothing is reported against a strong write that many have observed. But one write of the launch
+  // stays, for operations that nothing orders with it.
+  const auto of_launch = [&](const Entry& e) {
+    return e.write && side.order->is_of_launch(e.who.block);
+  };
+  const auto last = std::find_if(entries_.rbegin(), entries_.rend(), of_launch);
+  const auto end = last == entries_.rend() ? entries_.begin() : std::prev(last.base());
+  const auto idle = std::find_if(entries_.begin(), end, [&](const Entry& e) {
+    return of_launch(e) && e.strong && e.observed_by_many;
+  });
+  if (idle != end) {
+    entries_.erase(idle);
+    return;
+  }
   // Removes the oldest entry of the kind with the most entries, but never the weak write.
   const auto kind = [](const Entry& e) { return e.write ? e.strong ? 1 : 0 : e.strong ? 3 : 2; };
   int count[4] = {};
@@ -170,17 +184,30 @@ void Story::make_room() {
   if (oldest != entries_.end()) entries_.erase(oldest);
 }
 
+// Whether a strong read is one that the story has already. A waiting thread repeats its reads many
+// times. By another operation it may acquire what the earlier one has not, and a race is reported
+// at each operation.
+bool Story::repeats_read(const Side& side, const Stamp& who) {
+  const auto is_same = [&](const Entry& e) {
+    return e.who == who && !e.write && e.strong && e.version == version_ &&
+           e.scope == side.scope && e.size == side.size;
+  };
+  // The reads of the lanes of a warp lie side by side.
+  if (++last_repeated_ >= entries_.size() || !is_same(entries_[last_repeated_])) {
+    const auto same = std::find_if(entries_.begin(), entries_.end(), is_same);
+    if (same == entries_.end()) return false;
+    last_repeated_ = static_cast<std::size_t>(same - entries_.begin());
+  }
+  Entry& e = entries_[last_repeated_];
+  if (e.pc != side.pc && (e.raced || side.acquires)) return false;
+  e.pc = side.pc;
+  return true;
+}
+
 bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location, bool certain,
                    Entry& other) {
   const Stamp who = stamp_of(side, lane);
-  if (!side.write && side.strong) {
-    // A waiting thread repeats the same read many times.
-    for (const Entry& e : entries_) {
-      if (!e.write && e.strong && e.version == version_ && e.pc == side.pc && e.who == who &&
-          e.scope == side.scope)
-        return false;
-    }
-  }
+  if (!side.write && side.strong && repeats_read(side, who)) return false;
   const bool link = side.strong && linked(side, lane);
   if (side.strong && side.reads()) see_messages(side, lane, location);
   const Entry* races = nullptr;
@@ -209,6 +236,7 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
   fresh.observes = side.observes;
   fresh.size = side.size;
   fresh.chained = side.write;
+  fresh.raced = races != nullptr;
   if (side.write) {
     ++version_;
     if (side.strong) {
@@ -220,7 +248,7 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
     last_write_ = fresh;
   }
   fresh.version = version_;
-  make_room();
+  make_room(side);
   entries_.push_back(fresh);
   return races != nullptr;
 }

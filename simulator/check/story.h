@@ -35,7 +35,8 @@ class Story {
     std::uint8_t size = 0;          // as Side::size, of a strong write
     bool chained = false;           // part of the chain that ends with the last write
     bool observed_by_many = false;  // more threads than are stored: nothing is reported against it
-    std::uint8_t observers = 0;
+    std::uint8_t observers : 7 = 0;
+    bool raced : 1 = false;     // with an access before it
     std::uint64_t version = 0;  // of the location when it was read
     static constexpr int kObservers = 3;
     Stamp observer[kObservers];
@@ -80,9 +81,11 @@ class Story {
   void leave(const Side& side, std::uint32_t lane, bool continues, const Stamp& who);
   void remove_covered(const Side& side, std::uint32_t lane, bool continues);
   void end_chain();
-  void make_room();
+  void make_room(const Side& side);
+  bool repeats_read(const Side& side, const Stamp& who);
 
   std::vector<Entry> entries_;
+  std::size_t last_repeated_ = 0;  // the last entry that a read was found to repeat
   Messages messages_;
   std::vector<Released> released_;
   bool written_ = false;

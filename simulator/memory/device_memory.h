@@ -233,6 +233,10 @@ class DeviceMemory {
   // As generation(), but also counts changes of what is_all_written() has returned.
   std::uint64_t cache_generation() const { return generation() + known_written_.generation(); }
 
+  // The counts that make up cache_generation(), for machine code.
+  const std::atomic<std::uint64_t>& changes() const { return generation_; }
+  const std::atomic<std::uint64_t>& changes_of_written() const { return known_written_.changes(); }
+
   // Whether host-accessible memory was ever allocated in the window.
   bool has_host_memory() const { return host_file_ >= 0; }
   // Every live allocation in address order, for leak reports and device resets.

@@ -31,6 +31,7 @@ class KnownWritten {
   void forget(std::uint64_t address, std::uint64_t size);
   // Changes when an allocation that end() has returned true for is no longer written as a whole.
   std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  const std::atomic<std::uint64_t>& changes() const { return generation_; }
 
  private:
   struct Known {

@@ -6,6 +6,7 @@
 
 #include "simulator/translate/exchanges.h"
 #include "simulator/translate/frame.h"
+#include "simulator/translate/global_loads.h"
 #include "simulator/translate/lean_run.h"
 #include "simulator/translate/operations.h"
 #include "simulator/translate/run_of_lanes.h"
@@ -50,7 +51,8 @@ class FunctionTranslator {
         layout_(layout),
         watch_(watch),
         answers_(answers),
-        masked_(lanes == Lanes::kSome) {}
+        masked_(lanes == Lanes::kSome),
+        loads_(layout.uniform, layout.ranges, masked_) {}
 
   FunctionCode translate();
 
@@ -65,6 +67,7 @@ class FunctionTranslator {
   void call_watch(Watch::Call call, const Run* run);
   void emit_call(const Op& op, std::uint32_t pc);
   void emit_exchange(const Op& op, std::uint32_t pc);
+  void emit_load(const Op& op, std::uint32_t pc);
   void emit_branch(const Op& op, std::uint32_t pc);
   void count();
   void leave(std::uint32_t pc, Why why);
@@ -95,11 +98,20 @@ class FunctionTranslator {
   }
   bool has_splits() const { return layout_.splits.divide != nullptr; }
 
-  // A run whose engine has answered no, again without what it was asked for.
+  // A run whose engine has answered no, again without what it was asked for; or a load whose
+  // handler must look.
   struct Refused {
     Xbyak::Label label, back;
     std::uint32_t pc = 0, end = 0, pending = 0;
   };
+  Refused& refusal(std::uint32_t pc, std::uint32_t end) {
+    refused_.push_back(std::make_unique<Refused>());
+    Refused& r = *refused_.back();
+    r.pc = pc;
+    r.end = end;
+    r.pending = pending_;
+    return r;
+  }
 
   const program::Program& program_;
   const program::Function& function_;
@@ -107,6 +119,7 @@ class FunctionTranslator {
   const Watch& watch_;
   const Answers& answers_;
   const bool masked_;
+  GlobalLoads loads_;
   Code g_{4096, Xbyak::AutoGrow};  // without AutoGrow its pages would be executable, too
   ConstantPool pool_;
   FunctionCode out_;
@@ -233,10 +246,7 @@ std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit
   if (end == pc) return pc;
   Refused* refused = nullptr;
   if (leans.asks()) {
-    refused = refused_.emplace_back(std::make_unique<Refused>()).get();
-    refused->pc = pc;
-    refused->end = end;
-    refused->pending = pending_;
+    refused = &refusal(pc, end);
     g_.vzeroupper();
     leans.ask(g_, refused->label);
   }
@@ -318,6 +328,15 @@ void FunctionTranslator::emit_exchange(const Op& op, std::uint32_t pc) {
   end_watch(watched);
 }
 
+void FunctionTranslator::emit_load(const Op& op, std::uint32_t pc) {
+  Refused& refused = refusal(pc, pc + 1);
+  ++pending_;
+  const Run* const watched = begin_watch(pc, pc + 1);
+  loads_.emit(g_, op, refused.label);
+  end_watch(watched);
+  g_.L(refused.back);
+}
+
 // Everything before has been counted.
 void FunctionTranslator::emit_jump(std::uint32_t from, std::uint32_t target) {
   if (target <= from) {
@@ -377,7 +396,7 @@ FunctionCode FunctionTranslator::translate() {
     } else if (const std::uint32_t end = emit_run(pc, function_.end, /*lean=*/true); end != pc) {
       pc = end;
     } else {
-      emit_call(op, pc);
+      loads_.admits(op) ? emit_load(op, pc) : emit_call(op, pc);
       ++pc;
     }
   }
@@ -387,6 +406,7 @@ FunctionCode FunctionTranslator::translate() {
   g_.L(label(function_.end));
   leave(function_.end, Why::kInterpret);
   emit_refused();
+  loads_.emit_routines(g_, pool_);
   for (LeanRun& leans : leans_) {
     leans.emit_scattered(g_);
     for (auto& window : leans.take_windows()) out_.windows.push_back(std::move(window));

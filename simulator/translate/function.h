@@ -45,6 +45,7 @@ struct WarpLayout {
   std::size_t active = 0;      // 32 bits
   std::size_t limit = 0;       // 32 bits
   UniformLayout uniform;
+  RangesLayout ranges;
   Splits splits;
 };
 

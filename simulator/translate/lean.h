@@ -18,6 +18,7 @@ enum class Lean : std::uint8_t {
   kWord,      // words of shared memory for each lane: one, or those of a vector
   kWide,      // the same of 64 bits each
   kVariable,  // 4 or 8 bytes of a variable at a constant address
+  kGlobal,    // 4 or 8 bytes of global memory for each lane: by itself, in no run
   kUniform,   // 4 or 8 bytes that are the same in all lanes: a parameter, the number of a block, a
               // size
   kThreads,   // the number of each thread in its block, or of its lane
@@ -33,6 +34,19 @@ struct UniformLayout {
   std::size_t parameters = 0;  // a pointer to the kernel's parameters
   std::size_t ctaid = 0, ntid = 0, nctaid = 0;  // three numbers of 32 bits
   std::size_t shuffles = 0, votes = 0;          // pointers to numbers of 64 bits
+};
+
+// Where the code finds what a host thread knows of allocations (engine::CachedRange). The pointers
+// are in what UniformLayout::pointer points to.
+struct RangesLayout {
+  std::size_t pointer = 0;     // to the first of `count` ranges, one for each Op::origin % count
+  std::size_t generation = 0;  // to a number of 64 bits: what the next two added were then
+  std::size_t changes = 0, unwritten = 0;  // to numbers of 64 bits
+  std::size_t count = 0;  // 0: there are none, and loads of global memory stay with their handlers
+  std::size_t bytes = 0;  // of a range; of its fields:
+  std::size_t begin = 0, delta = 0;  // 64 bits
+  std::size_t silent = 0;            // 32 bits
+  std::size_t overlapped = 0;        // of engine::Warp, 32 bits; not 0: handlers must look
 };
 
 // All loads of a run by one address register of 32 bits, or by one constant address; of shared

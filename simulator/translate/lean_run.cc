@@ -35,7 +35,10 @@ Lean lean_load(const Op& op) {
   const bool fits = op.immediate % (op.width * op.elements) == 0 && op.immediate > -(1 << 20) &&
                     op.immediate < 1 << 20;
   if ((space == Space::kGlobal || space == Space::kConst) && !narrow)
-    return fits && !vector && program::is_constant(op.src[0]) ? Lean::kVariable : Lean::kNo;
+    return vector                             ? Lean::kNo
+           : !program::is_constant(op.src[0]) ? Lean::kGlobal
+           : fits                             ? Lean::kVariable
+                                              : Lean::kNo;
   if (space != Space::kShared || !narrow || !fits) return Lean::kNo;
   return op.width == 4 ? Lean::kWord : Lean::kWide;
 }
@@ -97,6 +100,7 @@ bool LeanRun::knows(Lean lean) const {
     case Lean::kVariable: return answers_.variable != nullptr;
     case Lean::kUniform: return uniform_.pointer != 0;
     case Lean::kThreads: return answers_.threads != nullptr;
+    case Lean::kGlobal:
     case Lean::kNo: break;
   }
   return false;
@@ -254,6 +258,7 @@ void LeanRun::emit(RunOfLanes& r, const Op& op) {
       r.g.vmovdqu(d, ptr[rsp + R::lane * 4 + use.at]);
       return r.set_word(op, d);
     }
+    case Lean::kGlobal:
     case Lean::kNo: break;
   }
 }

@@ -35,6 +35,12 @@ namespace {
 
 using isa::Space;
 
+// CachedRange::silent.
+std::uint32_t silent_bytes(const Launch& launch, const CachedRange& c) {
+  if (kAtomicsOnly || launch.config->count || c.raced || c.shadowed || c.begin % 16 != 0) return 0;
+  return static_cast<std::uint32_t>(std::min(c.size, std::uint64_t{1} << 31));
+}
+
 __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
                                       std::uint64_t address) {
   Worker& k = *w.block->worker;
@@ -54,6 +60,7 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
             (c.writable || w.block->launch->config->place.several_streams) &&
             (w.block->launch->search_global || may_race_in(*w.block->launch, *a));
   c.deferred = c.raced && may_race_if_read(*w.block->launch, *a);
+  c.silent = silent_bytes(*w.block->launch, c);
   if (__builtin_expect(k.watch != 0, 0)) {
     note_look(w, r, *a, address);
     k.generation = ~0ull;  // makes the next access come here, too

@@ -28,6 +28,13 @@ bool is_flag(Warp& w, const Request& r, const ConcurrentAccess& c) {
 
 bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
   const std::span<const ConcurrentAccess> concurrent = w.block->launch->config->concurrent;
+  // Once a flag may have informed the kernel, the host's accesses are no longer compared.
+  const auto informed = [&] {
+    return w.block->launch->informed_by_host.load(std::memory_order_relaxed);
+  };
+  if (informed() &&
+      std::all_of(concurrent.begin(), concurrent.end(), [](const auto& c) { return c.host; }))
+    return true;
   for (; lanes != 0; lanes &= lanes - 1) {
     const int lane = std::countr_zero(lanes);
     const memory::Address address = r.address[lane];
@@ -40,8 +47,7 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
         return false;
       if (c.sequence != 0 && w.block->races.ordered_after_operation(thread, c.lane, c.sequence))
         return false;
-      return !c.host || !(w.block->launch->informed_by_host.load(std::memory_order_relaxed) ||
-                          is_flag(w, r, c));
+      return !c.host || !(informed() || is_flag(w, r, c));
     });
     if (met == concurrent.end()) continue;
     if (already_reported(w, check::Kind::kRace, r.pc)) return true;

@@ -22,8 +22,8 @@ bool is_deferred_store(Warp& w, const Op& op, std::uint64_t first, LaneMask lane
   DeferredStores& deferred = *w.block->launch->deferred;
   const std::uint32_t pc = w.pc - 1;
   if (deferred.is_proved(pc) &&
-      deferred.add(*k.deferred,
-                   {check::AccessRecord::of(side_of(w, op, pc, true, false)), first, lanes, size}))
+      deferred.add(*k.deferred, {check::AccessRecord::of(side_of(w, op, pc, true, false)), first,
+                                 lanes, static_cast<std::uint16_t>(size)}))
     return true;
   end_deferral(k);
   return false;

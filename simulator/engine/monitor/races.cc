@@ -412,12 +412,14 @@ LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
   if (!r.reads || !r.writes || op.action != Action::kAtomic ||
       op.as<AtomicFields>().what() != isa::AtomOp::kCas)
     return 0;
-  const std::byte* compare = source<std::byte>(w, op.src[1]);
+  const auto* const compare = source<std::byte>(w, op.src[1]);
   LaneMask failing = 0;
-  each(lanes, [&](int i) {
-    std::byte there[16];
-    load_element(there, r.host[i], op.width);
-    failing |= LaneMask{std::memcmp(there, compare + i * op.width, op.width) != 0} << i;
+  by_size(op.width, [&](auto bytes) {
+    each(lanes, [&](int i) {
+      std::byte there[bytes()];
+      load_element<bytes()>(there, r.host[i]);
+      failing |= LaneMask{std::memcmp(there, compare + i * bytes(), bytes()) != 0} << i;
+    });
   });
   return failing;
 }

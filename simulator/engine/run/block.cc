@@ -22,8 +22,16 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.index = b.ctaid.x +
             std::uint64_t{config.grid.x} * (b.ctaid.y + std::uint64_t{config.grid.y} * b.ctaid.z);
   const Dim3 &c = b.ctaid, &n = config.block, &g = config.grid;
-  b.uniform = {launch.parameters.data(), {c.x, c.y, c.z},           {n.x, n.y, n.z},
-               {g.x, g.y, g.z},          &worker.counters.shuffles, &worker.counters.votes};
+  b.uniform = {launch.parameters.data(),
+               {c.x, c.y, c.z},
+               {n.x, n.y, n.z},
+               {g.x, g.y, g.z},
+               &worker.counters.shuffles,
+               &worker.counters.votes,
+               worker.cache,
+               &worker.generation,
+               &worker.memory->changes(),
+               &worker.memory->changes_of_written()};
   b.last_errors.clear();
   b.serial = launch.first_block +
              static_cast<std::uint32_t>(launch.clustered ? position * config.cluster.count() + rank

@@ -28,6 +28,10 @@ const translate::WarpLayout kWarpLayout = {
     {offsetof(Warp, uniform), offsetof(UniformValues, parameters), offsetof(UniformValues, ctaid),
      offsetof(UniformValues, ntid), offsetof(UniformValues, nctaid),
      offsetof(UniformValues, shuffles), offsetof(UniformValues, votes)},
+    {offsetof(UniformValues, ranges), offsetof(UniformValues, generation),
+     offsetof(UniformValues, changes), offsetof(UniformValues, unwritten), kCacheSlots,
+     sizeof(CachedRange), offsetof(CachedRange, begin), offsetof(CachedRange, delta),
+     offsetof(CachedRange, silent), offsetof(Warp, overlapped)},
     split_calls()};
 
 // A warp's register file as it was before a run of operations.
@@ -205,8 +209,8 @@ void Translations::forget() {
 namespace {
 
 // Instructions of warps for each operation of a kernel before it is translated. They take about
-// twenty times as long as the translation, and one that is translated saves a quarter to a half.
-constexpr std::uint64_t kPrice = 4000;
+// eight times as long as the translation, and one that is translated saves a quarter to a half.
+constexpr std::uint64_t kPrice = 1500;
 
 const translate::Translation* translation_of(const Launch& l, const LoadedKernel& loaded) {
   return loaded.translations().of(loaded.function(),

@@ -28,7 +28,21 @@ class DeferredStores {
     check::AccessRecord by;
     memory::Address first = 0;
     LaneMask lanes = 0;
-    std::uint32_t size = 0;
+    std::uint16_t size = 0;
+    std::uint16_t warps = 1;  // of the block, each with the row behind that of the one before
+
+    // The row of a warp, from 0 on.
+    Row of_warp(std::uint32_t warp) const {
+      Row row = *this;
+      row.by.warp = static_cast<std::uint8_t>(by.warp + warp);
+      row.first += std::uint64_t{warp} * kWarpSize * size;
+      row.warps = 1;
+      return row;
+    }
+    bool is_followed_by(const Row& row) const {
+      const Row next = of_warp(warps);
+      return row.by == next.by && row.first == next.first && row.lanes == lanes && row.size == size;
+    }
   };
   // The rows of one host thread.
   class List {
@@ -61,7 +75,12 @@ class DeferredStores {
   // False: the store must be recorded.
   bool add(List& list, const Row& row) {
     const Taken taken(*this, list);
-    if (are_recorded() || list.rows_.size() == kMostRows) return false;
+    if (are_recorded()) return false;
+    if (!list.rows_.empty() && list.rows_.back().is_followed_by(row)) {
+      ++list.rows_.back().warps;
+      return true;
+    }
+    if (list.rows_.size() == kMostRows) return false;
     list.rows_.push_back(row);
     return true;
   }
@@ -72,7 +91,9 @@ class DeferredStores {
     recorded_.store(true, std::memory_order_release);
     for (List& list : lists_) {
       const Taken taken(*this, list);
-      for (const Row& row : list.rows_) record(row);
+      for (const Row& row : list.rows_) {
+        for (std::uint32_t warp = 0; warp < row.warps; ++warp) record(row.of_warp(warp));
+      }
       std::vector<Row>().swap(list.rows_);
     }
   }

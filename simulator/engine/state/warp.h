@@ -4,6 +4,7 @@
 // parking) is in block.h.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@ namespace lockstep::engine {
 
 struct Block;        // block.h
 struct WarpControl;  // block.h: splits, call stacks, parking; owned by the scheduler
+struct CachedRange;  // worker.h
 
 // Why the running split pauses. Handlers set one of kReschedule to kAbort. The main loop sets the
 // others.
@@ -33,6 +35,11 @@ struct UniformValues {
   const std::byte* parameters = nullptr;  // of the kernel
   std::uint32_t ctaid[3], ntid[3], nctaid[3];
   std::uint64_t *shuffles = nullptr, *votes = nullptr;  // of the host thread's counters
+  // The host thread's ranges (worker.h), its generation of them, and the two counts of changes that
+  // make up the present one.
+  const CachedRange* ranges = nullptr;
+  const std::uint64_t* generation = nullptr;
+  const std::atomic<std::uint64_t>*changes = nullptr, *unwritten = nullptr;
 };
 
 struct Warp {

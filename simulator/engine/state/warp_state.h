@@ -155,6 +155,7 @@ struct WarpControl {
   LaneMask cluster_left = 0;    // lanes that ended after arriving at the open phase
   LaneMask timed_out = 0;  // lanes for which mbarrier.try_wait returns false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
+  bool allocates = false;                       // since it has started
   std::uint64_t instructions = 0;               // of this warp; serves as its clock
   // With a schedule seed: the number of strong accesses so far, and of those since the last change
   // (let_others_come).

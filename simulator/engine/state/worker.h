@@ -25,6 +25,9 @@ struct CachedRange {
   bool all_written = false;  // it would be, but every byte is written
   bool deferred = false;     // `raced`, of an allocation in Launch::deferred
   bool raced = false;        // accesses are recorded for the search for races
+  // Of weak loads: if they end before so many bytes from `begin`, nothing is left to check, record
+  // or count but alignment. At most 2^31; 0 if `begin` is not a multiple of 16.
+  std::uint32_t silent = 0;
 };
 inline constexpr int kCacheSlots = 32;
 inline constexpr std::uint64_t kRowSearch = 4;  // Worker::search_work

@@ -76,6 +76,90 @@ TEST(Shuffle, ModesAndSegments) {
   }
 }
 
+// Lanes of four groups, each with a mask of its own, in every order that a seed chooses.
+TEST(Shuffle, GroupsOfAWarpExchangeEachByItsOwnMask) {
+  const std::string groups = R"(
+  and.b32 %r2, %r1, 3;
+  mov.u32 %r3, 0x11111111;
+  shl.b32 %r3, %r3, %r2;
+  and.b32 %r4, %r1, 28;
+)";
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    SCOPED_TRACE(seed);
+    const auto shuffled =
+        run(groups + "  add.u32 %r5, %r2, 4;\n  shfl.sync.idx.b32 %r0, %r1, %r5, 31, %r3;\n", 32,
+            "", seed);
+    const auto ballot = run(groups +
+                                "  setp.ge.u32 %p1, %r1, 16;\n"
+                                "  vote.sync.ballot.b32 %r0, %p1, %r3;\n",
+                            32, "", seed);
+    const auto sum = run(groups + "  redux.sync.add.u32 %r0, %r1, %r3;\n", 32, "", seed);
+    const auto in_place = run(
+        groups + "  mov.u32 %r0, %r3;\n  shfl.sync.bfly.b32 %r0, %r1, 4, 31, %r0;\n", 32, "", seed);
+    for (const Result* r : {&shuffled, &ballot, &sum, &in_place}) EXPECT_EQ(text(r->outcome), "");
+    for (std::uint32_t i = 0; i < 32; ++i) {
+      EXPECT_EQ(shuffled.out[i], (i & 3) + 4);
+      EXPECT_EQ(ballot.out[i], 0x11110000u << (i & 3));
+      EXPECT_EQ(sum.out[i], 8 * (i & 3) + 112);
+      EXPECT_EQ(in_place.out[i], i ^ 4);
+    }
+    EXPECT_EQ(shuffled.outcome.counters.shuffles, 4u);
+    EXPECT_EQ(ballot.outcome.counters.votes, 4u);
+  }
+}
+
+// The group of lane 0 waits for a lane that comes by another way, and the others do not.
+TEST(Shuffle, AGroupWaitsForItsLanesAlone) {
+  const auto r = run(R"(
+  and.b32 %r2, %r1, 3;
+  mov.u32 %r3, 0x11111111;
+  shl.b32 %r3, %r3, %r2;
+  mov.u32 %r4, 5;
+  setp.eq.u32 %p1, %r1, 4;
+  @%p1 bra LATER;
+  shfl.sync.idx.b32 %r0, %r4, %r2, 31, %r3;
+  bra END;
+LATER:
+  mov.u32 %r4, 9;
+  shfl.sync.idx.b32 %r0, %r4, 4, 31, %r3;
+END:
+)");
+  EXPECT_EQ(text(r.outcome), "");
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.out[i], i == 4 ? 9u : 5u);
+  const auto ended = run(R"(
+  mov.u32 %r0, 1;
+  and.b32 %r2, %r1, 3;
+  mov.u32 %r3, 0x11111111;
+  shl.b32 %r3, %r3, %r2;
+  setp.eq.u32 %p1, %r1, 5;
+  @%p1 bra END;
+  setp.ge.u32 %p2, %r1, 0;
+  vote.sync.ballot.b32 %r0, %p2, %r3;
+END:
+)");
+  EXPECT_EQ(text(ended.outcome), "");
+  for (std::uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(ended.out[i], i == 5 ? 1 : 0x11111111u << (i & 3) & ~(i % 4 == 1 ? 32u : 0u));
+}
+
+TEST(Match, AnyFindsLanesOfEqualValues) {
+  const auto words =
+      run("  and.b32 %r2, %r1, 7;\n  mul.lo.u32 %r2, %r2, 0x10001;\n"
+          "  match.any.sync.b32 %r0, %r2, 0xffffffff;\n");
+  const auto wide =
+      run("  shr.u32 %r2, %r1, 3;\n  mov.b64 %rd4, {%r1, %r2};\n"
+          "  and.b64 %rd4, %rd4, 0x300000001;\n"
+          "  match.any.sync.b64 %r0, %rd4, 0xffffffff;\n");
+  const auto some =
+      run("  mov.u32 %r0, 0;\n  setp.gt.u32 %p1, %r1, 19;\n  @%p1 bra END;\n"
+          "  and.b32 %r2, %r1, 1;\n  match.any.sync.b32 %r0, %r2, 0xfffff;\nEND:\n");
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(words.out[i], 0x01010101u << (i & 7));
+    EXPECT_EQ(wide.out[i], 0x55u << (i & 24) << (i & 1));
+    EXPECT_EQ(some.out[i], i > 19 ? 0 : 0x55555u << (i & 1));
+  }
+}
+
 TEST(Shuffle, LanesAtDifferentPlacesMeetWhenTheirMasksNameEachOther) {
   // Both sides of a branch shuffle with the full mask: legal since sm_70 for any program counters.
   for (const std::uint64_t seed : {0, 1, 5}) {

@@ -95,7 +95,7 @@ TEST(Translate, OnTranslatesAKernelThatHasExecutedEnough) {
 TEST(Translate, OnLeavesAKernelThatWouldNotGain) {
   std::string copies, sums;
   for (int i = 0; i < 40; ++i) {
-    copies += "  ld.global.u32 %r9, [%rd2];\n  st.global.u32 [%rd2], %r9;\n";
+    copies += "  ld.global.u8 %r9, [%rd2];\n  st.global.u32 [%rd2], %r9;\n";
     sums += "  ld.global.u32 %r9, [%rd2];\n  add.u32 %r9, %r9, 1;\n";
   }
   for (const auto& [body, is_translated] : {std::pair(copies, false), std::pair(sums, true)}) {
@@ -122,7 +122,7 @@ TEST(Translate, AnEstimateCountsLoopsAndCallees) {
     }
     return translate::Worth();
   };
-  const std::string load = "  ld.global.u32 %r9, [%rd2];\n", sum = "  add.u32 %r8, %r8, 3;\n";
+  const std::string load = "  ld.global.u8 %r9, [%rd2];\n", sum = "  add.u32 %r8, %r8, 3;\n";
   const auto loop = [](const std::string& body) {
     return "TOP:\n" + body + "  setp.lt.u32 %p1, %r8, %r9;\n  @%p1 bra TOP;\n";
   };

@@ -114,7 +114,8 @@ void start_warp(Warp& w) {
   c.time_slices = {};
   if (c.arriving != 0) std::fill(c.arrivals, c.arrivals + 16, PartialArrival{});
   c.arriving = 0;
-  std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);
+  if (c.allocates) std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);
+  c.allocates = false;
   if (c.frames.empty()) c.frames.emplace_back();
   for (Frame& f : c.frames) f.live = 0;
   c.first_free = 1;
@@ -129,7 +130,7 @@ void start_warp(Warp& w) {
   w.limit = ~0u;
   w.time_slice = 1024;
   w.event = Event::kNone;
-  begin_frame(w, f, kernel);
+  if (kernel.local_bytes != 0 || !kernel.undefined.empty()) begin_frame(w, f, kernel);
 }
 
 void run_call(Warp& w, const Op& op, LaneMask mask) {
@@ -370,6 +371,7 @@ void run_alloca(Warp& w, const Op& op, LaneMask mask) {
   const Frame& frame = c.frames[c.frame];
   const std::uint32_t bottom =
       frame.local_base + w.block->program->functions[frame.function].local_bytes;
+  c.allocates = true;
   const auto alignment = static_cast<std::uint64_t>(std::max<std::int64_t>(op.immediate, 16));
   LaneMask overflow = 0;
   each(mask, [&](int l) {

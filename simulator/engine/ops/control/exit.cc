@@ -13,7 +13,33 @@
 
 namespace lockstep::engine {
 
+namespace {
+
+// Whether nothing but the block's barriers can wait for the warp, none of whose lanes has ended.
+bool ends_alone(const Warp& w) {
+  const WarpControl& c = *w.control;
+  const Block& b = *w.block;
+  return *c.exited == 0 && c.frame == 0 && c.arriving == 0 && b.async == nullptr &&
+         b.warpgroups == nullptr && b.tensor == nullptr && b.cluster == nullptr;
+}
+
+void end_warp(Warp& w) {
+  WarpControl& c = *w.control;
+  Block& b = *w.block;
+  note_exit(w, w.exists);
+  c.frames[0].live = 0;
+  c.first_free = 1;
+  on_order(*b.worker, c.exited) = w.exists;
+  w.active = 0;
+  w.event = Event::kReschedule;
+  --b.live_warps;
+  if (b.arrived_at != 0) recheck_barriers(w);
+}
+
+}  // namespace
+
 void exit_lanes(Warp& w, LaneMask lanes) {
+  if (lanes == w.exists && ends_alone(w)) return end_warp(w);
   WarpControl& c = *w.control;
   if ((*c.exited | lanes) == w.exists) {
     const Block& b = *w.block;

@@ -120,10 +120,11 @@ void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& eleme
     if (element.shared || in_shared_memory(w, r, i)) {
       *p = now = update(old, vb, vc, false);
     } else {
+      // What changes nothing is a read.
       do {
         now = update(old, vb, vc, true);
-      } while (
-          !__atomic_compare_exchange_n(p, &old, now, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+      } while (now != old && !__atomic_compare_exchange_n(p, &old, now, true, __ATOMIC_SEQ_CST,
+                                                          __ATOMIC_SEQ_CST));
     }
     if constexpr (!kKnown) changed |= now != old;
     if (d) d[i] = old;

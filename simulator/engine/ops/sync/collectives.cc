@@ -182,6 +182,14 @@ void vote(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   }
 }
 
+// The lanes whose values are `v`.
+template <class T>
+LaneMask equal_to(T v, const T* values) {
+  LaneMask lanes = 0;
+  for (int l = 0; l < kWarpSize; ++l) lanes |= LaneMask{values[l] == v} << l;
+  return lanes;
+}
+
 void match(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   std::uint64_t value[kWarpSize] = {};
   for (int i = 0; i < n; ++i) {
@@ -192,8 +200,11 @@ void match(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
     });
   }
   LaneMask same[kWarpSize] = {};
-  each(lanes,
-       [&](int l) { each(lanes, [&](int k) { same[l] |= LaneMask{value[l] == value[k]} << k; }); });
+  for (LaneMask todo = lanes; todo != 0;) {
+    const LaneMask group = lanes & equal_to(value[std::countr_zero(todo)], value);
+    each(group, [&](int l) { same[l] = group; });
+    todo &= ~group;
+  }
   for (int i = 0; i < n; ++i) {
     const Part& part = parts[i];
     std::uint32_t* d =
@@ -347,6 +358,24 @@ bool check_membership(Warp& w, LaneMask outside, const std::uint32_t* members) {
   return !report_unless_suppressed(w, std::move(f));
 }
 
+// Several groups of lanes exchange at once, each with a mask of its own that names all of it.
+// False: some group waits for others, and nothing is done.
+bool perform_groups(Warp& w, const Op& op, const std::uint32_t* members, LaneMask mask) {
+  const LaneMask alive = living(w);
+  LaneMask groups[kWarpSize];
+  int n = 0;
+  for (LaneMask todo = mask; todo != 0; todo &= ~groups[n++]) {
+    const std::uint32_t named = members[std::countr_zero(todo)];
+    groups[n] = mask & equal_to(named, members);
+    if ((named & alive) != groups[n]) return false;
+  }
+  for (int i = 0; i < n; ++i) {
+    const Part part{&op, w.file[0], w.control->frame, groups[i], w.pc - 1};
+    perform(w, &part, 1, groups[i]);
+  }
+  return true;
+}
+
 }  // namespace
 
 void run_sync(Warp& w, const Op& op, LaneMask mask) {
@@ -359,6 +388,10 @@ void run_sync(Warp& w, const Op& op, LaneMask mask) {
     perform(w, &part, 1, mask);
     return;
   }
+  // With a seed, the groups may go on one by one.
+  if (differ != 0 && w.block->launch->config->schedule_seed == 0 &&
+      perform_groups(w, op, members, mask))
+    return;
   park(w, mask, WarpSplit::State::kAtSync);
   complete_syncs(w);
 }
