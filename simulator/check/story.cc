@@ -189,8 +189,8 @@ void Story::make_room(const Side& side) {
 // at each operation.
 bool Story::repeats_read(const Side& side, const Stamp& who) {
   const auto is_same = [&](const Entry& e) {
-    return e.who == who && !e.write && e.strong && e.version == version_ &&
-           e.scope == side.scope && e.size == side.size;
+    return e.who == who && !e.write && e.strong && e.version == version_ && e.scope == side.scope &&
+           e.size == side.size;
   };
   // The reads of the lanes of a warp lie side by side.
   if (++last_repeated_ >= entries_.size() || !is_same(entries_[last_repeated_])) {
