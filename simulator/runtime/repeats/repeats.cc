@@ -16,7 +16,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 // What a process may spend before any launch has ended, and the share of the time of executed
 // launches, and of the time that repetitions have saved.
-constexpr double kAtFirst = 0.02, kOfExecuted = 0.05, kOfGained = 0.5;
+constexpr double kAtFirst = 0.02, kOfExecuted = 0.02, kOfGained = 0.5;
 // A launch that takes so many seconds is executed.
 constexpr double kShort = 30e-6;
 // Bytes that are read in a second, at least.
