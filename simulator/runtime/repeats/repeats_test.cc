@@ -215,8 +215,8 @@ TEST(Repeats, WithoutTheCheckOfUnwrittenBytesTheirContentsCount) {
 TEST(Repeats, KernelsThatDependOnMoreThanMemoryAreExecuted) {
   Scene s;
   for (const char* const name : {"late", "called_late", "by_address", "print"}) {
-    EXPECT_FALSE(s.repeats_one(name, s.x, s.y)) << name;
-    EXPECT_FALSE(s.repeats_one(name, s.x, s.y)) << name;
+    // The third launch finds what the second one has found.
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(s.repeats_one(name, s.x, s.y)) << name;
   }
   EXPECT_EQ(s.gpu.printed.substr(0, 6), "hi\nhi\n");
   EXPECT_FALSE(s.repeats_one("called", s.x, s.y)) << "the first one";

@@ -104,6 +104,19 @@ CUDA_TEST(Repeats, SeeKernelsAndGraphs) {
     store_node(g, p, kCount - 1, v);
     launch_and_wait(new_exec(g), s);
   });
+  // A launch that may begin before the one before it has ended is never a repetition.
+  expect_seen(p, [&](int v) {
+    long long i = kCount - 1;
+    void* arguments[] = {const_cast<int**>(&p), &i, &v};
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = config.blockDim = dim3(1);
+    config.attrs = &early;
+    config.numAttrs = 1;
+    EXPECT_CUDA(cudaSuccess, cudaLaunchKernelExC(&config, kernels::store_function(), arguments));
+  });
 }
 
 CUDA_TEST(Repeats, SeeTheHostsOwnWrites) {
