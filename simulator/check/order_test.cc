@@ -775,8 +775,8 @@ TEST(AStory, AnAtomicContinuesTheChainOfAWeakWriteOfItsOwnThread) {
   EXPECT_FALSE(story.access({.order = &order}, 1, 1, true, other)) << "it has observed the chain";
 }
 
-// Two strong accesses of one thread are morally strong if they overlap completely (8.7). So whoever
-// observes its atomic has not observed its earlier write of another size.
+// Two strong accesses of one thread are morally strong if they overlap completely (8.7). A thread
+// that observes its atomic has not observed its earlier write of another size.
 TEST(AStory, AnAtomicContinuesNoChainOfItsOwnThreadInAnotherSize) {
   for (const bool another : {false, true}) {
     SharedRaces order;

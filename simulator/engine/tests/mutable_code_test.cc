@@ -375,7 +375,7 @@ TEST_F(Watching, MutantsWithoutASignalChangeNothing) {
   EXPECT_LT(alone, signalled / 2);  // a signal mostly stands for an effect
 }
 
-// A value that differs, and of which nothing that matters follows.
+// A value differs, but no condition, address or stored value follows from it.
 TEST_F(Watching, LooksAtWhatFollowsFromAValue) {
   const auto has = [&](const std::string& text, const std::string& change) {
     for (const mutation::Mutant& m : code->mutants()) {

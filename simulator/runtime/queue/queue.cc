@@ -16,6 +16,7 @@ bool comes_after(const Entry& later, const Entry& earlier) {
 void Queue::add(std::shared_ptr<Entry> entry) {
   entry->host = order_.host_now();
   if (entries_.empty()) order_.hold(entry->host);
+  host_functions_ += entry->for_host;
   entries_.push_back(std::move(entry));
 }
 
@@ -24,6 +25,7 @@ void Queue::insert_behind(const Entry& before, std::shared_ptr<Entry> entry) {
                          [&](const auto& e) { return e.get() == &before; });
   entry->host = before.host;
   if (it != entries_.end()) ++it;
+  host_functions_ += entry->for_host;
   entries_.insert(it, std::move(entry));
 }
 
@@ -38,6 +40,7 @@ void Queue::remove(Entry& entry) {
                                [&](const auto& e) { return e.get() == &entry; });
   if (it == entries_.end()) return;
   entry.done = true;
+  host_functions_ -= entry.for_host;
   ++changes_;
   entries_.erase(it);
   order_.hold(entries_.empty() ? nullptr : entries_.front()->host);

@@ -46,6 +46,7 @@ class Queue {
 
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
+  bool has_host_functions() const { return host_functions_ != 0; }
   const std::list<std::shared_ptr<Entry>>& entries() const { return entries_; }
   // Whether every operation that has been put, executed or not, is ordered before `at` or after it.
   // May return false for reserved numbers (Order::reserve). No operation after `at` may have been
@@ -85,6 +86,7 @@ class Queue {
 
   Order& order_;
   std::list<std::shared_ptr<Entry>> entries_;
+  std::size_t host_functions_ = 0;  // entries with `for_host`, which does not change in the queue
   std::uint64_t changes_ = 1, calls_ = 0;
 };
 

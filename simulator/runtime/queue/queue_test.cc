@@ -20,8 +20,9 @@ struct Program {
     s.kind = number == 0 ? StreamKind::kLegacy : StreamKind::kBlocking;
     return s;
   }
-  Entry& put(int number) {
+  Entry& put(int number, bool for_host = false) {
     auto entry = std::make_shared<Entry>();
+    entry->for_host = for_host;
     entry->at = order.put(stream(number));
     queue.add(entry);
     entries.push_back(entry);
@@ -78,10 +79,21 @@ TEST(Queue, LeavesOutWhatWaitsAndAllThatComesAfterIt) {
 
 TEST(Queue, LeavesOutHostFunctionsWhereTheyMayNotRun) {
   Program p;
-  p.put(1), p.put(1).for_host = true;
+  p.put(1), p.put(1, true);
   p.put(2), p.put(1);
   EXPECT_EQ(p.run({nullptr, true}), "ac");
   EXPECT_EQ(p.run({}), "bd");
+}
+
+TEST(Queue, HasHostFunctionsUntilTheLastOfThemIsExecuted) {
+  Program p;
+  EXPECT_FALSE(p.queue.has_host_functions());
+  p.put(1), p.put(1, true), p.put(2, true), p.put(1);
+  EXPECT_TRUE(p.queue.has_host_functions()) << "although the last operation is none";
+  p.run({nullptr, true, nullptr});
+  EXPECT_TRUE(p.queue.has_host_functions());
+  p.run({});
+  EXPECT_FALSE(p.queue.has_host_functions());
 }
 
 TEST(Queue, AnotherThreadsOperationIsNotGivenTwice) {

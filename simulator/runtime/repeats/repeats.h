@@ -8,10 +8,10 @@
 // on the order of its blocks has several valid outcomes; a repetition gets that of the earlier
 // launch.
 //
-// The earlier launch did not depend on unwritten bytes either, if it was checked for this: it would
-// have a finding. So an allocation of which no byte was written need not be fresh again. If the
-// launch left it so, it may be in any state now. Otherwise it may also be as the launch left it:
-// the launch would write the same bytes once more.
+// A launch that was checked for unwritten bytes and has no finding did not depend on them. So an
+// allocation that was fresh, without a written byte, may differ later. If the launch left it fresh,
+// it may be in any state. Otherwise it may be as the launch left it: the launch would write the
+// same bytes once more.
 //
 // Digests of memory (digests.h) decide whether its contents are the same. They cost time, so
 // launches are recorded only as long as this takes little time beside what launches take and what

@@ -25,9 +25,8 @@ constexpr milliseconds kFirstOfMutant(1000);
 
 std::atomic<bool> busy = false;
 
-// Of an operation that was not the last one to be put, this was asked before.
 bool can_notice(const Runtime& runtime) {
-  return runtime.host_sees_memory || runtime.queue.entries().back()->for_host;
+  return runtime.host_sees_memory || runtime.queue.has_host_functions();
 }
 
 }  // namespace
