@@ -1,10 +1,38 @@
-// A graph captured from a stream and launched many times, and a graph of the same kernels built
-// node by node.
+// A graph captured from a stream and launched many times, a graph of the same kernels built node
+// by node, and a graph with a host function.
+#include <unistd.h>
+
 #include "check.h"
 
 __global__ void add(int* x, int n, int what) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) x[i] += what;
+}
+
+// A launched graph executes without a further call of the program: a host function, then a kernel.
+void host_function_without_a_further_call(cudaStream_t stream, int* x) {
+  static volatile bool called = false;
+  cudaGraph_t graph;
+  CUDA(cudaGraphCreate(&graph, 0));
+  cudaHostNodeParams host = {};
+  host.fn = [](void*) { called = true; };
+  cudaGraphNode_t function, addition;
+  CUDA(cudaGraphAddHostNode(&function, graph, nullptr, 0, &host));
+  int count = 1, what = 0;
+  void* arguments[] = {&x, &count, &what};
+  cudaKernelNodeParams kernel = {};
+  kernel.func = reinterpret_cast<void*>(add);
+  kernel.gridDim = kernel.blockDim = dim3(1);
+  kernel.kernelParams = arguments;
+  CUDA(cudaGraphAddKernelNode(&addition, graph, &function, 1, &kernel));
+  cudaGraphExec_t exec;
+  CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  CUDA(cudaGraphLaunch(exec, stream));
+  for (int i = 0; i < 20'000 && !called; ++i) usleep(1000);
+  EXPECT(called);
+  CUDA(cudaStreamSynchronize(stream));
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaGraphDestroy(graph));
 }
 
 int main() {
@@ -62,6 +90,7 @@ int main() {
   for (int v : host) EXPECT(v == 5 + 7 + 100);
   CUDA(cudaGraphExecDestroy(exec));
   CUDA(cudaGraphDestroy(graph));
+  host_function_without_a_further_call(stream, x);
   CUDA(cudaStreamDestroy(stream));
   std::printf("PASSED\n");
   return 0;

@@ -5,6 +5,7 @@
 // Each is a whole program too. Here a namespace holds its functions; all headers come first.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
