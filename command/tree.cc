@@ -490,6 +490,7 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
             "namespace of the family's C++ code, such as acme::linear_algebra; default: lockstep");
       app.add_option("NAME", line.program, "of the family, such as dot_product")
           ->required()
+          ->expected(1)
           ->type_name("")
           ->group("What");
       break;

@@ -144,8 +144,8 @@ new_project_family() {
   printf '%s\n' "${written[@]}"
   list_to_fill_in "$project/$name" "$name" "$(installed_guide "$templates")"
   echo
-  echo "With CMake:  add_subdirectory($name), and ctest -R ${name}_test"
-  echo "With Bazel:  bazel test //$name:${name}_test"
+  echo "With CMake:  add_subdirectory($name), and ctest -R '^${name}_(known_bad_)?test'"
+  echo "With Bazel:  bazel test //$name:${name}_test //$name:${name}_known_bad_test"
 }
 
 # The guide that was installed with the templates in the folder $1; without one, its place in a
@@ -193,4 +193,5 @@ what_to_fill_in() {
     "negative controls (//tests:readme_test)."
   echo
   echo "  ./lockstep test //tests:${name}_test"
+  echo "  ./lockstep test //tests/known_bad:${name}_test"
 }

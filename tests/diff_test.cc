@@ -395,6 +395,8 @@ TEST(Passport, OfAnotherSchemaIsRefused) {
   EXPECT_THAT(error, HasSubstr("schema is 3"));
   EXPECT_FALSE(parse_passport("{}", p, error));
   EXPECT_FALSE(parse_passport("", p, error));
+  EXPECT_FALSE(parse_passport("{no", p, error));
+  EXPECT_EQ(error, "not a passport: it is not JSON, from byte 3 on");
 }
 
 // Runs the program as a user does.

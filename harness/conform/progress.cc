@@ -50,10 +50,10 @@ void Progress::end(const Target& target, std::size_t number, const SuiteResult& 
   const std::lock_guard lock(mutex_);
   running_.erase(label(target, r.suite));
   const Tally t = r.ledger.tally();
-  fmt::print("{}[{}/{}] {}: {}, {} of {} properties passed, {} cases, {:.1f} s\n",
+  fmt::print("{}[{}/{}] {}: {}, {} of {} properties passed, {} {}, {:.1f} s\n",
              live_ ? "\r\x1b[K" : "", number, suites_, label(target, r.suite),
              r.green() ? paint_.good("green") : paint_.bad("RED"), t.passed, t.planned, t.cases,
-             r.end.seconds);
+             t.cases == 1 ? "case" : "cases", r.end.seconds);
   std::fflush(stdout);
 }
 

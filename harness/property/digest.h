@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-// The digest of `before`, 0 at the start, and these bytes with their count. Never 0, even for no
-// bytes.
+// Continues the digest `before` (0 at the start) with these bytes and their count. The result is
+// never 0, even without bytes.
 std::uint64_t digest_of(const void* bytes, std::size_t count, std::uint64_t before = 0);
 
 }  // namespace lockstep

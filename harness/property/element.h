@@ -12,8 +12,8 @@
 
 namespace lockstep {
 
-// The size of the scalars of T, which a poison pattern repeats. T itself, or, for a struct, a size
-// from its alignment (float3: 4). Specialise it for vector types that are aligned to their whole
+// The size of T's scalars. A poison pattern repeats after that many bytes. For a struct it follows
+// from the alignment (float3: 4). Specialise it for vector types that are aligned to their whole
 // size (float2).
 template <class T>
 inline constexpr std::size_t kScalarBytes = std::is_arithmetic_v<T> ? sizeof(T)

@@ -134,6 +134,9 @@ bool parse_passport(std::string_view text, Passport& out, std::string& error) {
     }
     out = std::move(p);
     return true;
+  } catch (const json::parse_error& e) {
+    error = fmt::format("not a passport: it is not JSON, from byte {} on", e.byte);
+    return false;
   } catch (const std::exception& e) {
     error = fmt::format("not a passport: {}", e.what());
     return false;
@@ -147,6 +150,7 @@ bool read_passport(const std::string& path, Passport& out, std::string& error) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file, none)) {
     error = fmt::format("{} cannot be read", file.empty() ? "a passport without a name" : file);
+    if (!in && file != path) error += ": ./lockstep run --out=FOLDER writes a passport there";
     return false;
   }
   if (!parse_passport(std::string(std::istreambuf_iterator<char>(in), {}), out, error)) {

@@ -60,7 +60,7 @@ std::string kind_of_run(const Passport& p) {
   if (!option("cases").empty())
     parts.push_back("with " + escape(option("cases")) + " cases of each property");
   return parts.empty() ? ""
-                       : fmt::format("This is not the whole of the suites: it is a run {}.",
+                       : fmt::format("This run covers a part of the suites: it is a run {}.",
                                      fmt::join(parts, ", "));
 }
 

@@ -68,6 +68,7 @@ std::variant<Suppressions, std::string> Suppressions::parse(std::string_view tex
                            kernel = gap == line.npos ? std::string_view{} : trim(line.substr(gap));
     const auto kinds = kinds_named(kind);
     const std::string where = "line " + std::to_string(number) + ": ";
+    if (line.find('\0') != line.npos) return where + "this file is no text";
     if (!kinds)
       return where + "'" + std::string(kind) + "' is no kind of finding; there are " +
              known_kinds() + ", and * for all";

@@ -66,6 +66,10 @@ TEST(Suppressions, MistakesAreNamedWithTheirLine) {
   EXPECT_NE(complaint("races *\n").find("out-of-bounds, misaligned"), std::string::npos);
   EXPECT_NE(complaint("\nrace\n").find("line 2: a kernel's name"), std::string::npos);
   EXPECT_NE(complaint("unknown *\n"), "");
+  EXPECT_EQ(complaint(std::string("\x7f"
+                                  "ELF\0\0",
+                                  6)),
+            "line 1: this file is no text");
 }
 
 }  // namespace suppressions_test

@@ -48,12 +48,24 @@ void end_with(pid_t parent) {
   if (getppid() != parent) _exit(kCannotStart);
 }
 
-int wait_for(pid_t child) {
+// Whether a signal means that the program failed, not that a user or a reader ended it.
+bool is_failure(int signal) {
+  return signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT &&
+         signal != SIGPIPE;
+}
+
+// The exit status, or 128 + the signal. `name`: of the program, for a message; or null.
+int wait_for(pid_t child, const char* name) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return kCannotStart;
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  const int signal = WTERMSIG(status);
+  if (name != nullptr && is_failure(signal))
+    std::fprintf(stderr, "lockstep: %s: ended by signal %d (%s)\n", name, signal,
+                 strsignal(signal));
+  return 128 + signal;
 }
 
 }  // namespace
@@ -66,7 +78,7 @@ Image::Image(const std::vector<std::string>& command, const Environment& set)
   envp.push_back(nullptr);
 }
 
-int run_child(const std::vector<std::string>& command, const Environment& set) {
+int run_child(const std::vector<std::string>& command, const Environment& set, const char* name) {
   Image image(command, set);
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
@@ -86,7 +98,7 @@ int run_child(const std::vector<std::string>& command, const Environment& set) {
   child_process = child;
   for (const int signal : {SIGINT, SIGQUIT}) handle(signal, SIG_IGN);
   for (const int signal : {SIGTERM, SIGHUP}) handle(signal, pass_on);
-  return wait_for(child);
+  return wait_for(child, name);
 }
 
 std::string output_of(const std::vector<std::string>& command, const Environment& set) {
@@ -107,7 +119,7 @@ std::string output_of(const std::vector<std::string>& command, const Environment
   for (ssize_t n; child > 0 && (n = read(ends[0], buffer.data(), buffer.size())) > 0;)
     text.append(buffer.data(), static_cast<std::size_t>(n));
   close(ends[0]);
-  if (child > 0) wait_for(child);
+  if (child > 0) wait_for(child, nullptr);
   return text;
 }
 

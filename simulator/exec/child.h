@@ -20,7 +20,8 @@ struct Image {
 // plus `set`. SIGTERM and SIGHUP are passed on; the terminal sends SIGINT and SIGQUIT to both
 // processes. If this process is killed, the command is killed too. Returns the command's exit
 // status, 128 + the signal that ended it, or 126 after a message on stderr if it cannot be started.
-int run_child(const std::vector<std::string>& command, const Environment& set);
+// Prints a line about a signal of a failure, with `name` for the command, unless that is null.
+int run_child(const std::vector<std::string>& command, const Environment& set, const char* name);
 
 // The standard output of a command, without its stderr.
 std::string output_of(const std::vector<std::string>& command, const Environment& set);

@@ -253,7 +253,8 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   if (!record.error().empty()) return fail(kRefused, record.error());
   options.set["LOCKSTEP_RECORD"] = record.path();
   std::fflush(nullptr);
-  const int status = run_child(program, options.set);
+  const int status =
+      run_child(program, options.set, options.quiet ? nullptr : command.front().c_str());
 
   ProgramRun done{command, 0, read_run_record(record.path()), options.root, {}};
   if (done.record.lossy)

@@ -1,9 +1,12 @@
 #include "simulator/exec/preflight.h"
 
+#include <elf.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -34,6 +37,33 @@ Inspection inspect_file(const std::string& path, int compute_capability) {
   return runtime::inspect(contents, compute_capability);
 }
 
+// Whether execve() can start it.
+bool may_be_started(const std::string& path) {
+  return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path);
+}
+
+// Why an existing file cannot be started, and what to do.
+std::string about_no_program(const std::string& path) {
+  const fs::path file(path);
+  if (fs::is_directory(file)) return "is a folder and no program";
+  if (file.extension() == ".cu")
+    return "is a source file: compile it first, as in nvcc -arch=sm_90 -lineinfo -o " +
+           file.stem().string() + " " + path;
+  if (file.extension() == ".ptx" || file.extension() == ".cubin")
+    return "is device code and no program: run the program that loads it";
+  return "may not be executed; chmod +x makes a file a program";
+}
+
+// Whether an ELF file is for another processor than this one.
+bool is_for_another_processor(const std::string& path) {
+  std::array<char, offsetof(Elf64_Ehdr, e_machine) + 2> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  std::uint16_t machine = 0;
+  std::memcpy(&machine, head.data() + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
+  return std::memcmp(head.data(), ELFMAG, SELFMAG) == 0 &&
+         (head[EI_CLASS] != ELFCLASS64 || head[EI_DATA] != ELFDATA2LSB || machine != EM_X86_64);
+}
+
 // System libraries contain no device code, and reading all of them would take longer than many a
 // program runs.
 bool is_system_library(const std::string& path) {
@@ -44,15 +74,12 @@ bool is_system_library(const std::string& path) {
 }  // namespace
 
 std::string find_program(const std::string& name) {
-  const auto runnable = [](const std::string& path) {
-    return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path);
-  };
-  if (name.find('/') != name.npos) return runnable(name) ? name : "";
+  if (name.find('/') != name.npos) return may_be_started(name) ? name : "";
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (runnable(candidate)) return candidate;
+    if (may_be_started(candidate)) return candidate;
   }
   return {};
 }
@@ -99,14 +126,17 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
   };
   if (std::error_code none;
       result.program.empty() && name.find('/') != name.npos && fs::exists(name, none)) {
-    refuse(fs::is_directory(name, none) ? "is a folder and no program"
-                                        : "may not be executed; chmod +x makes a file a program");
+    refuse(about_no_program(name));
     return result;
   }
   if (result.program.empty()) {
     result.verdict = Preflight::Verdict::kNotFound;
     result.sentences.push_back((name.empty() ? "''" : name) + ": no such program" +
-                               (fs::exists(name) ? " on PATH; here is one: ./" + name : ""));
+                               (may_be_started(name) ? " on PATH; here is one: ./" + name : ""));
+    return result;
+  }
+  if (is_for_another_processor(result.program)) {
+    refuse("is not a 64-bit program for x86-64, which is all that the simulated GPU can serve");
     return result;
   }
   const Inspection own = inspect_file(result.program, compute_capability);

@@ -1,6 +1,13 @@
 #include "simulator/exec/preflight.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
 
 namespace lockstep::exec {
 namespace preflight_test {
@@ -44,6 +51,35 @@ TEST(Preflight, AProgramThatIsNotThereIsNotFound) {
   for (const char* name : {"/tmp", "/etc/passwd"}) {
     EXPECT_EQ(look_at(name, "/nonexistent", 90).verdict, Preflight::Verdict::kRefused) << name;
   }
+}
+
+TEST(Preflight, AFileThatIsNoProgramIsNamed) {
+  const std::string folder = testing::TempDir() + "/no_programs";
+  std::filesystem::create_directory(folder);
+  const auto said = [&](const char* name, const std::string& bytes, bool may_run) {
+    const std::string path = folder + "/" + name;
+    std::ofstream(path) << bytes;
+    if (may_run) chmod(path.c_str(), 0755);
+    const Preflight look = look_at(path, "/nonexistent", 90);
+    EXPECT_EQ(look.verdict, Preflight::Verdict::kRefused) << name;
+    return look.sentences.empty() ? std::string() : look.sentences.front();
+  };
+  EXPECT_NE(said("sum.cu", "", false).find("nvcc -arch=sm_90 -lineinfo -o sum "),
+            std::string::npos);
+  EXPECT_NE(said("sum.ptx", "", false).find("run the program that loads it"), std::string::npos);
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string bytes(4096, '\0');
+  self.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  constexpr const char* kOther = "is not a 64-bit program for x86-64";
+  for (const auto& [at, value] : {std::pair(EI_CLASS, 1), std::pair(18, 183)}) {
+    std::string other = bytes;
+    other[at] = static_cast<char>(value);
+    EXPECT_NE(said("other", other, true).find(kOther), std::string::npos) << at;
+  }
+  // A name without a slash is not looked for here, and a folder is no program to point to.
+  EXPECT_EQ(look_at("proc", "/nonexistent", 90).verdict, Preflight::Verdict::kNotFound);
+  std::filesystem::current_path("/");
+  EXPECT_EQ(look_at("proc", "/nonexistent", 90).sentences.at(0), "proc: no such program");
 }
 
 TEST(Preflight, ProgramsOfOtherKindsMayGo) {

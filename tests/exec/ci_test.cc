@@ -95,11 +95,19 @@ TEST(Terminal, QuietIsQuiet) {
 }
 
 TEST(Advice, OfAnUpdateInOneLineIsAnAtomic) {
-  const std::string atomic = "as *p += 1 does: an atomic operation, such as atomicAdd. Otherwise: ";
-  EXPECT_TRUE(
-      has(run("exec -- tests/exec/update 4 1 1").err, atomic + "Nothing orders the two blocks"));
-  EXPECT_TRUE(has(run("exec -- tests/exec/update 1 32 1").err,
-                  atomic + "Nothing orders the two threads of this warp"));
+  const std::string atomic =
+      " If several threads update one value in this line, as *p += 1 does, use an atomic "
+      "operation, "
+      "such as atomicAdd.";
+  const std::string blocks = run("exec -- tests/exec/update 4 1 1").err;
+  EXPECT_TRUE(has(blocks, "Nothing orders the two blocks: ")) << blocks;
+  EXPECT_TRUE(has(blocks, "two kernels would." + atomic)) << blocks;
+  const std::string warp = run("exec -- tests/exec/update 1 32 1").err;
+  EXPECT_TRUE(has(warp,
+                  "__syncwarp() between the accesses would, or __syncthreads() if other warps "
+                  "use the memory too." +
+                      atomic))
+      << warp;
   const Outcome two_lines = run("exec -- tests/exec/update 4 1 2");
   EXPECT_EQ(two_lines.status, 86);
   EXPECT_FALSE(has(two_lines.err, "atomicAdd")) << two_lines.err;

@@ -1,6 +1,7 @@
 // The exit status of `lockstep exec`, and the messages for wrong usage.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -116,6 +117,21 @@ TEST(ExitStatus, WhatIsPrintedMustArrive) {
     EXPECT_EQ(o.status, 88) << command << o.err;
     EXPECT_TRUE(has(o.err, "stdout cannot be written: No space left on device")) << o.err;
   }
+}
+
+// A shell names the signals of its own children only.
+TEST(ExitStatus, ASignalOfAFailureIsNamed) {
+  const auto ended_by = [](const std::string& options, const char* signal) {
+    return run("exec " + options + " -- /bin/sh -c 'kill -" + signal + " $$'");
+  };
+  const Outcome crash = ended_by("", "SEGV");
+  EXPECT_EQ(crash.status, 128 + SIGSEGV);
+  EXPECT_TRUE(has(crash.err, "lockstep: /bin/sh: ended by signal 11 (Segmentation fault)\n"))
+      << crash.err;
+  EXPECT_FALSE(has(ended_by("--quiet", "SEGV").err, "signal"));
+  const Outcome asked = ended_by("", "TERM");
+  EXPECT_EQ(asked.status, 128 + SIGTERM);
+  EXPECT_FALSE(has(asked.err, "signal")) << asked.err;
 }
 
 TEST(ExitStatus, QuietSaysNothing) {

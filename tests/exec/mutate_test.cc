@@ -266,6 +266,25 @@ TEST(Mutate, LeavesOutWhatOrdersOperations) {
       << idle.out;
 }
 
+// A finding of the unchanged program would kill every mutant.
+TEST(Mutate, JudgesNoProgramWithFindingsOfItsOwn) {
+  const Judged own = mutate("own_findings", "-- tests/exec/update 1 32 1");
+  EXPECT_EQ(own.status, 2) << own.out << own.err;
+  EXPECT_TRUE(has(own.err, "the unchanged program has findings")) << own.err;
+  EXPECT_TRUE(has(own.err, "race: st.global.u32")) << own.err;
+  EXPECT_EQ(own.out, "");
+  // A suppressed finding kills no mutant, the program's own or a mutant's.
+  const std::string file = testing::TempDir() + "/own.txt";
+  std::ofstream(file) << "race *\n";
+  setenv("LOCKSTEP_SUPPRESSIONS", file.c_str(), 1);
+  const Judged o =
+      mutate("own_findings", "--resume --operators=kernels -- tests/exec/update 1 32 1");
+  unsetenv("LOCKSTEP_SUPPRESSIONS");
+  EXPECT_EQ(o.status, 0) << o.out << o.err;
+  EXPECT_GT(o.statuses()["Survived"], 0) << o.out;
+  EXPECT_GT(o.judged_in("checks"), 0) << o.out;
+}
+
 TEST(Mutate, SaysWhatIsWrong) {
   EXPECT_TRUE(has(mutate("wrong", "--operators=barriers " + program("vector_add")).err,
                   "there is no operator 'barriers'; there are kernels, calls, barrier-removed"));

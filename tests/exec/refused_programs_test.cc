@@ -62,6 +62,14 @@ TEST(Refused, WhatIsNoProgram) {
     EXPECT_TRUE(has(o.err, sentence)) << o.err;
   }
   EXPECT_TRUE(has(run("exec -- WORKSPACE.nowhere").err, "WORKSPACE.nowhere: no such program\n"));
+  const std::string inspect = std::getenv("INSPECT");
+  for (const auto& [file, sentence] : {std::pair(scratch(""), "cannot be read: it is a folder\n"),
+                                       {scratch("no"), "cannot be read: No such file"},
+                                       {text, "not a 64-bit ELF file\n"}}) {
+    const Outcome o = shell(inspect + " " + file);
+    EXPECT_EQ(o.status, 1) << o.err;
+    EXPECT_TRUE(has(o.out + o.err, file + ": " + sentence)) << o.out << o.err;
+  }
 }
 
 }  // namespace

@@ -113,8 +113,8 @@ const char* advice(const Opponent& other, Harm harm) {
     return "The plain read only guesses what a compare-and-swap then compares with; a volatile or "
            "relaxed read would be no race at all.";
   if (other.same_warp)
-    return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between "
-           "the accesses would.";
+    return "Nothing orders the two threads of this warp: __syncwarp() between the accesses would, "
+           "or __syncthreads() if other warps use the memory too.";
   if (other.same_block)
     return "Nothing orders the two threads: __syncthreads() between the accesses would.";
   return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both "
@@ -129,8 +129,8 @@ bool may_be_an_update(const Request& r, const Opponent& other, const check::Site
 }
 
 constexpr const char* kUpdate =
-    "If each thread updates the value in this line, as *p += 1 does: an atomic operation, such as "
-    "atomicAdd. Otherwise: ";
+    " If several threads update one value in this line, as *p += 1 does, use an atomic operation, "
+    "such as atomicAdd.";
 
 std::uint64_t index_in_grid(const Launch& launch, const Dim3& block) {
   const Dim3& grid = launch.config->grid;
@@ -183,8 +183,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
                  ? "The copy may read its source until its thread has waited, by "
                    "cp.async.bulk.wait_group.read; then a barrier for the others."
                  : advice(o, harm);
-  if (harm == Harm::kSome && may_be_an_update(r, o, f.access.site, other.site))
-    f.detail = kUpdate + f.detail;
+  if (harm == Harm::kSome && may_be_an_update(r, o, f.access.site, other.site)) f.detail += kUpdate;
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   f.other = other;
   const bool known =

@@ -32,16 +32,16 @@ void report(Warp& w, check::Finding finding);
 // Whether the kernel continues after a finding of this kind: because of LaunchConfig::go_on, or
 // because the kind is suppressed in it.
 bool goes_on_after(const Launch& launch, check::Kind kind);
-// As report(), for a finding after which the kernel can continue. Returns false if it does.
+// As report(), for a finding after which the kernel can continue. Returns false if it continues.
 bool report_unless_suppressed(Warp& w, check::Finding finding);
-// Whether the kernel continues after this kind and the finding has already been reported for the
-// operation at `pc`. Then counts `times` more; a loop may repeat it very often.
+// Whether the kernel continues after this kind, and a finding of it is already reported for the
+// operation at `pc`. If so, counts `times` more, because a loop may repeat it very often.
 bool already_reported(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times = 1,
                       ReportedSite::As as = ReportedSite::As::kError);
 // Whether this is the first call on this host thread for the place. Further calls are counted.
 bool first_time(Warp& w, check::Kind kind, std::uint32_t pc,
                 ReportedSite::As as = ReportedSite::As::kError);
-// Whether the finding was reported before as known in a library. Then counts `times` more.
+// Whether the finding was reported before as known in a library. If so, counts `times` more.
 bool known_before(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as,
                   std::uint64_t times = 1);
 // Turns the finding into information, with an explanation, if check/library_findings.h lists it and

@@ -48,9 +48,10 @@ class LoadedKernel final : public Kernel {
     return certificates_[key] = made;
   }
   // As certificate(), for a launch of about `work` warp instructions, if a proof is worth its cost.
-  // Returns nullptr if no certificate is cached and the kernel's instructions and searches have not
-  // reached `price` for each proof, the new one included. Nor does it prove anything unless
-  // `may_save` returns true. A proof without benefit (`saves` returns false) counts as several.
+  // A cached certificate is always returned. A new proof is made under two conditions, else the
+  // result is nullptr. The kernel's instructions and searches have reached `price` for each proof,
+  // the new one included, and `may_save` returns true. A proof without benefit (`saves` returns
+  // false) counts as several.
   template <class MaySave, class Prove, class Saves>
   std::shared_ptr<const proof::Certificate> certificate_worth(const std::string& key,
                                                               std::uint64_t work,

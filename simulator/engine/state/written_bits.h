@@ -101,7 +101,7 @@ inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, s
                                 std::uint32_t size, LaneMask lanes, std::uint32_t* missing, At at) {
   if (span <= 4096 && all_written(shadow, low, static_cast<std::uint32_t>(span))) return 0;
   if (size <= 8) {
-    // Aligned accesses: a byte of the shadow has all bits of one.
+    // For aligned accesses, one byte of the shadow holds all bits of an access.
     unsigned none = 0;
     each(lanes, [&](int i) {
       const std::uint64_t bit = at(i);

@@ -115,6 +115,23 @@ bool has_line_with(const std::string& lines, const std::string& text) {
 
 bool went_otherwise(const std::string& lines) { return has_line_with(lines, "\"otherwise\":true"); }
 
+// Throws if the unchanged program has a finding: it would count as one of every mutant. Removes the
+// lines then, because verdicts in them may rest on that finding.
+void expect_no_finding(const std::string& lines) {
+  std::ifstream file(lines);
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("\"unchanged\":true") == line.npos) continue;
+    const json finding = json::parse(line, nullptr, false);
+    if (!finding.is_object()) continue;
+    std::error_code ignored;
+    fs::remove(lines, ignored);
+    throw std::runtime_error(
+        "the unchanged program has findings, so that checks cannot judge its mutants. Repair them, "
+        "or suppress them (LOCKSTEP_SUPPRESSIONS). The first one:\n" +
+        finding.value("text", ""));
+  }
+}
+
 // Makes a run that of one share of the parts (runtime/mutation/plan.h).
 void of_share(std::size_t share, std::size_t shares, PlannedRun* run) {
   if (shares <= 1) return;
@@ -224,6 +241,7 @@ void run_shares(const Subject& subject, const Round& round, const Survey& survey
   for (const json& m : plan["mutants"]) ids.push_back(m.at("id"));
   for (std::size_t n = 0; n < shares; ++n) {
     expect_whole(ended[n].lines);
+    expect_no_finding(ended[n].lines);
     ended[n].whole = statuses[n] == survey.status &&
                      has_line_with(ended[n].lines, "\"whole\":true") &&
                      !went_otherwise(ended[n].lines);
@@ -329,6 +347,7 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
     const int status = run_all(subject, round, {{plan, "serve-" + round.name}},
                                [&] { done(count(), static_cast<int>(of)); })[0];
     expect_whole(lines);
+    expect_no_finding(lines);
     const int culprit = status == survey.status || interrupted ? 0 : tried(lines);
     if (culprit == 0) {
       if (went_otherwise(lines)) {

@@ -1,11 +1,12 @@
-// inspect FILE...: says of each program whether the simulated GPU can run it, what to change where
-// it cannot, and which kernels it does not take. Exits 0 if it can run all.
+// inspect FILE...: reports whether the simulated GPU can run each program. If it cannot run one, it
+// reports what to change, and which kernels are refused. Exits with 0 if it can run all.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -74,9 +75,13 @@ int main(int argc, char** argv) {
   }
   bool all = true;
   for (int i = 1; i < argc; ++i) {
+    std::error_code none;
+    const bool is_folder = std::filesystem::is_directory(argv[i], none);
+    errno = 0;
     std::ifstream file(argv[i], std::ios::binary);
-    if (!file) {
-      std::fprintf(stderr, "%s: cannot be read\n", argv[i]);
+    if (is_folder || !file) {
+      std::fprintf(stderr, "%s: cannot be read: %s\n", argv[i],
+                   is_folder ? "it is a folder" : std::strerror(errno));
       all = false;
       continue;
     }

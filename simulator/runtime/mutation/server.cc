@@ -234,12 +234,18 @@ cudaError_t MutationServer::launch_answered(Runtime& runtime, const char* api_na
   return swallowed ? cudaSuccess : error;
 }
 
-void MutationServer::found(const std::vector<check::Finding>& findings) {
-  if (self_ == nullptr || getpid() != process_) return;
+void MutationServer::found(const std::vector<check::Finding>& findings,
+                           const check::Suppressions& suppressions) {
+  if (getpid() != process_) return;
   for (const check::Finding& f : findings) {
-    if (f.severity != check::Severity::kError || ++findings_ > 3) continue;  // the first say it
-    put_line(lines_,
-             {{"id", self_->id}, {"finding", check::name(f.kind)}, {"text", f.to_string()}});
+    if (f.severity != check::Severity::kError) continue;
+    ++findings_;
+    if (suppressions.cover(f) || ++written_findings_ > 3) continue;  // the first say it
+    json line = {{"id", self_ == nullptr ? 0 : self_->id},
+                 {"finding", check::name(f.kind)},
+                 {"text", f.to_string()}};
+    if (self_ == nullptr) line["unchanged"] = true;
+    put_line(lines_, line);
   }
 }
 
@@ -286,6 +292,7 @@ const PlannedMutant* MutationServer::fork_one(Runtime& runtime, const PlannedMut
     redirect(plan_.outputs, mutant.id);
     running_.clear();
     process_ = getpid();
+    findings_ = written_findings_ = 0;  // those so far are the unchanged program's
     return &mutant;
   }
   if (child < 0) {

@@ -33,7 +33,8 @@ class MutationServer final : public Interceptor {
   bool is_changed(Runtime& runtime, const char* api_name, const char* change) override;
   bool executes_late() const override;
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
-  void found(const std::vector<check::Finding>& findings) override;
+  void found(const std::vector<check::Finding>& findings,
+             const check::Suppressions& suppressions) override;
 
   // Call when the process ends with `status`. A mutant reports it; the parent waits for its
   // mutants.
@@ -88,9 +89,10 @@ class MutationServer final : public Interceptor {
   };
   Shared* shared_ = nullptr;  // shared with the forked processes and the command
   std::map<const FatBinary*, std::string> hashes_;
-  bool otherwise_ = false;  // the program behaves differently from the plan
-  int times_ = 0;           // how often the mutant's call was made
-  int findings_ = 0;
+  bool otherwise_ = false;    // the program behaves differently from the plan
+  int times_ = 0;             // how often the mutant's call was made
+  int findings_ = 0;          // errors of this process
+  int written_findings_ = 0;  // those of them that are not suppressed
 };
 
 }  // namespace lockstep::runtime

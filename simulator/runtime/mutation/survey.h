@@ -35,7 +35,7 @@ class Survey final : public Interceptor {
   bool is_changed(Runtime& runtime, const char* api_name, const char* change) override;
   bool executes_late() const override { return false; }
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
-  void found(const std::vector<check::Finding>&) override {}
+  void found(const std::vector<check::Finding>&, const check::Suppressions&) override {}
 
   // Writes the file, when the process ends: one JSON object.
   //   "launches", "calls": how many there were

@@ -109,8 +109,9 @@ class Order {
   std::uint64_t host_waits() const { return host_waits_; }
   // A shared copy of host(). All operations put until the host waits again share it.
   std::shared_ptr<const Clock> host_now();
-  // Sets what the host had waited for when the first operation that has not been executed was put.
-  // Unexecuted operations are ordered after no more than this. nullptr: there are none.
+  // Takes what the host had waited for when it put the first of the unexecuted operations. Every
+  // unexecuted operation is ordered after this, and the first one may be ordered after no more.
+  // nullptr: there are none.
   void hold(std::shared_ptr<const Clock> held) { held_ = std::move(held); }
   // The operations that are ordered before everything executed from now on.
   const Clock& settled() const { return held_ ? *held_ : host_; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/check/finding.h"
+#include "simulator/check/suppressions.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/runtime/state/work_types.h"
 
@@ -42,8 +43,9 @@ class Interceptor {
   // A launch returned `error`. Returns the error that the program receives.
   virtual cudaError_t launch_answered(Runtime& runtime, const char* api_name,
                                       cudaError_t error) = 0;
-  // Errors were found in kernels and calls.
-  virtual void found(const std::vector<check::Finding>& findings) = 0;
+  // Kernels or calls have these findings; `suppressions` are the program's.
+  virtual void found(const std::vector<check::Finding>& findings,
+                     const check::Suppressions& suppressions) = 0;
 };
 
 // Whether the call is to be made with this change (Interceptor::is_changed).

@@ -52,8 +52,8 @@ std::string describe_instruction(const void* behind, bool exact) {
   if (!line.empty()) return line + function;
   const std::string file = info.dli_fname,
                     offset = hexadecimal(offset_in_object(at, info.dli_fbase));
-  return file + "+" + offset + function + " (addr2line -Cfe " + file + " " + offset +
-         " names the line)";
+  return file + "+" + offset + function + " (if built with -g, addr2line -Cfe " + file + " " +
+         offset + " names the line)";
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ void Runtime::note_freed(memory::Address address, const char* function) {
 }
 
 void Runtime::report(std::vector<check::Finding> made) {
-  if (interceptor != nullptr) interceptor->found(made);
+  if (interceptor != nullptr) interceptor->found(made, settings.suppressions);
   for (check::Finding& f : made) {
     if (f.by_host() && f.caller != nullptr) {
       // What is found later, such as an access of the host, is not of the running call.

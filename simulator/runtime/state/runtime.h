@@ -175,7 +175,7 @@ class Runtime {
   void report(std::vector<check::Finding> made);
   // Reports a failed call or refused device code. Returns its number in `findings`.
   std::uint64_t report_failure(check::Finding finding);
-  // The program's running call, `function` of the API, has allocated or frees memory.
+  // Call when the program's running call, `function` of the API, has allocated memory or frees it.
   void note_allocated(const memory::Allocation& a, const char* function, const void* caller);
   void note_freed(memory::Address address, const char* function);
   // Report memory of the device, or of all devices, that is still allocated, if leaks are checked.

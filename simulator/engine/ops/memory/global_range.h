@@ -1,5 +1,5 @@
-// Where in global memory the lanes of an operation go, if that is one allocation which the host
-// thread knows (access/global_memory.h): what loads, stores and atomics share.
+// Finds the elements of global memory that the lanes of a load, store or atomic access, if they lie
+// in one range that the host thread has cached (access/global_memory.h).
 #pragma once
 
 #include <bit>
@@ -10,7 +10,8 @@
 
 namespace lockstep::engine {
 
-// The range of the first lane's element: the instruction's, or one that another has accessed.
+// The cached range for the first lane's element. If the instruction's own range does not hold it,
+// another instruction's does so, or none.
 template <int kBytes>
 inline const CachedRange& range_of(Worker& k, const Warp& w, const Op& op, LaneMask mask) {
   CachedRange& c = cached(k, op);
@@ -20,7 +21,7 @@ inline const CachedRange& range_of(Worker& k, const Warp& w, const Op& op, LaneM
   return c;
 }
 
-// Finds each lane's element. False: one lies outside of the instruction's range.
+// Finds each lane's element. Returns false if one lies outside of the instruction's range.
 template <int kBytes>
 inline bool find_words(const Warp& w, const Op& op, const CachedRange& c, LaneMask mask,
                        GlobalWords& words) {
