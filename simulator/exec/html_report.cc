@@ -20,7 +20,8 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto
 article { border-left: 4px solid #c7a008; margin: 1.5rem 0; padding-left: 1rem; }
 article.error { border-color: #c02020; }
 article.suppressed { border-color: #888; }
-pre { overflow-x: auto; } td { padding: 0 1rem 0 0; } h2 { font-size: 1.1rem; margin: 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+td { padding: 0 1rem 0 0; } h2 { font-size: 1.1rem; margin: 0; }
 </style></head><body>
 )";
 

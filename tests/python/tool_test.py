@@ -122,6 +122,14 @@ def test_a_page_of_text_and_its_replay(wrong):
     assert (again, cut(once_more)) == (status, cut(out))
 
 
+def test_a_checkout_has_its_command_in_its_folder(wrong, monkeypatch):
+    monkeypatch.setenv("LOCKSTEP_CHECKOUT", "/a/checkout")
+    _, out, _ = tool("judge", "--task=softmax_task.py", "--cases=1", wrong)
+    assert "replay: ./lockstep judge --task=softmax_task.py --seed=" in out
+    status, _, err = tool("judge", wrong)
+    assert status == 2 and "./lockstep judge --help lists its options" in err
+
+
 def test_a_page_for_a_browser(wrong, tmp_path):
     """Its reasons and its replay, and text of the candidate as text."""
     page = tmp_path / "page.html"

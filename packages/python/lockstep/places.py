@@ -22,6 +22,11 @@ def prefix() -> str:
     return str(package_root().parent.parent.parent)  # share/lockstep/python of a prefix
 
 
+def command() -> str:
+    """How a user calls the command: a checkout has it in its top folder."""
+    return "./lockstep" if os.environ.get("LOCKSTEP_CHECKOUT") else "lockstep"
+
+
 def exec_program() -> str:
     """The path of lockstep-exec, which starts programs on the simulated GPU.
 

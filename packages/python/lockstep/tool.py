@@ -21,7 +21,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="lockstep")
+    from lockstep.places import command
+    parser = _Parser(prog=command())
     commands = parser.add_subparsers(dest="command", required=True)
     for name, files in (("judge", ["CANDIDATE"]), ("compare", ["OLD", "NEW"])):
         one = commands.add_parser(name)

@@ -6,6 +6,7 @@ from typing import Any, Dict, List
 from lockstep import isolation
 from lockstep.candidate import instructions
 from lockstep.judging import CALLS, Judgement
+from lockstep.places import command
 from lockstep.reasons import CODES
 
 SCHEMA = "lockstep.verdict/1"
@@ -24,7 +25,7 @@ def _version() -> str:
 def replay(judgement: Judgement, task_path: str) -> str:
     """The command that judges the same cases once more."""
     settings = judgement.settings
-    words = ["lockstep judge", f"--task={task_path}", f"--seed={judgement.seed}",
+    words = [f"{command()} judge", f"--task={task_path}", f"--seed={judgement.seed}",
              f"--cases={settings.cases}"]
     words += [f"--device={settings.device}"] if settings.device != "sm_90" else []
     words += [f"--entry={settings.entry}"] if settings.entry else []
