@@ -575,8 +575,9 @@ Tree make_tree(const Offer& offer, CommandLine& line, const std::string& only) {
                  "print the folder of this installation, as CMAKE_PREFIX_PATH takes it");
   app.allow_extras();  // parse() reports them
   app.require_subcommand(0, 1);
-  const bool all = std::none_of(std::begin(kCommands), std::end(kCommands),
-                                [&](const Named& n) { return offers(n.command) && only == n.name; });
+  const bool all = std::none_of(std::begin(kCommands), std::end(kCommands), [&](const Named& n) {
+    return offers(n.command) && only == n.name;
+  });
   for (const Named& n : kCommands) {
     if (!offers(n.command)) continue;
     CLI::App* sub = app.add_subcommand(n.name, n.summary);

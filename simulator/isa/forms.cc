@@ -493,9 +493,8 @@ std::string explain_no_match(std::string_view opcode) {
 bool is_instruction(std::string_view opcode) {
   constexpr std::string_view kWithoutForms[] = {"istypep", "tcgen05"};
   const std::string_view word = first_word(opcode);
-  return find_word(word) != nullptr ||
-         std::find(std::begin(kWithoutForms), std::end(kWithoutForms), word) !=
-             std::end(kWithoutForms);
+  return find_word(word) != nullptr || std::find(std::begin(kWithoutForms), std::end(kWithoutForms),
+                                                 word) != std::end(kWithoutForms);
 }
 
 bool exists_on(const FormRow& row, int number, char suffix) {

@@ -127,8 +127,8 @@ struct Member {
 // The laws about launchers, which the mutants break, with more cases than in the family's suite.
 template <class Implementation>
 properties::Laws<Implementation> batteries(properties::Laws<Implementation> laws) {
-  laws.erase(laws.begin(), std::ranges::find(laws, "WorksOnItsStream",
-                                             &properties::Law<Implementation>::name));
+  laws.erase(laws.begin(),
+             std::ranges::find(laws, "WorksOnItsStream", &properties::Law<Implementation>::name));
   for (auto& law : laws) law.options.cost = std::max(law.options.cost / 5, 1);
   return laws;
 }

@@ -24,13 +24,13 @@ cudaMemcpy3DParms box(Situation& s) {
     name, [](Situation& s) -> Prepared { return [&s] { cudaMemcpy(to, from, bytes, kind); }; }, \
         false, std::max<size_t>(bytes, Situation::kRange)                                       \
   }
-#define COPY_IN(name, to, from, bytes, kind, stream)                   \
-  {                                                                    \
-    name,                                                              \
-        [](Situation& s) -> Prepared {                                 \
+#define COPY_IN(name, to, from, bytes, kind, stream)                       \
+  {                                                                        \
+    name,                                                                  \
+        [](Situation& s) -> Prepared {                                     \
           return [&s] { cudaMemcpyAsync(to, from, bytes, kind, stream); }; \
-        },                                                             \
-        false, std::max<size_t>(bytes, Situation::kRange)              \
+        },                                                                 \
+        false, std::max<size_t>(bytes, Situation::kRange)                  \
   }
 
 }  // namespace
