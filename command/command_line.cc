@@ -102,6 +102,12 @@ std::optional<std::string> named_config(const std::vector<std::string>& words) {
   return std::nullopt;
 }
 
+// The configuration file of a command; empty: none.
+std::string config_path(const std::vector<std::string>& words) {
+  const std::string path = named_config(words).value_or(find_config("."));
+  return path == "none" ? "" : path;
+}
+
 bool is_typed(const std::vector<std::string>& words, const CLI::Option& option) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     const std::string name = word.substr(0, word.find('='));
@@ -146,9 +152,7 @@ std::string add_config(const Tree& tree, std::vector<std::string>& words, std::s
   };
   const CLI::App* const sub = words.empty() ? nullptr : find(words.front());
   if (sub == nullptr) return "";
-  const std::optional<std::string> named = named_config(words);
-  if (named == "none") return "";
-  const std::string path = named.value_or(find_config("."));
+  const std::string path = config_path(words);
   if (path.empty()) return "";
   std::ifstream in(path);
   if (!in || std::filesystem::is_directory(path)) return path + " cannot be read";
@@ -192,9 +196,11 @@ std::string add_config(const Tree& tree, std::vector<std::string>& words, std::s
 
 CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments) {
   CommandLine line;
-  const Tree tree = make_tree(offer, line);
-  CLI::App& app = *tree.app;
   std::vector<std::string> words = arguments;
+  // A configuration file may have options of every command.
+  const bool one = !words.empty() && (!offer.reads_config || config_path(words).empty());
+  const Tree tree = make_tree(offer, line, one ? words.front() : "");
+  CLI::App& app = *tree.app;
   // The words after the first "--" belong to the program. "--" may be omitted before a word that
   // can only be the program.
   auto dashes = std::find(words.begin(), words.end(), "--");

@@ -557,7 +557,7 @@ Offer whole_offer(bool checkout) {
   return offer;
 }
 
-Tree make_tree(const Offer& offer, CommandLine& line) {
+Tree make_tree(const Offer& offer, CommandLine& line, const std::string& only) {
   Tree tree;
   const std::string program = offer.checkout ? "./lockstep" : "lockstep";
   tree.app = std::make_unique<CLI::App>(
@@ -576,13 +576,15 @@ Tree make_tree(const Offer& offer, CommandLine& line) {
                  "print the folder of this installation, as CMAKE_PREFIX_PATH takes it");
   app.allow_extras();  // parse() reports them
   app.require_subcommand(0, 1);
+  const bool all = std::none_of(std::begin(kCommands), std::end(kCommands), [&](const Named& n) {
+    return offers(n.command) && only == n.name;
+  });
   for (const Named& n : kCommands) {
-    if (std::find(offer.commands.begin(), offer.commands.end(), n.command) == offer.commands.end())
-      continue;
+    if (!offers(n.command)) continue;
     CLI::App* sub = app.add_subcommand(n.name, n.summary);
     sub->group(n.checkout ? "Commands of this checkout" : "Commands");
     sub->set_help_flag("-h,--help", "this text");
-    add_options(tree, *sub, n.command, offer, line);
+    if (all || only == n.name) add_options(tree, *sub, n.command, offer, line);
     sub->allow_extras();  // parse() reports them
     tree.commands[sub] = n.command;
   }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string_view>
 
@@ -30,11 +31,12 @@ Inspection inspect_file(const std::string& path, int compute_capability) {
   // One read: a library may have hundreds of megabytes.
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
-  std::vector<std::uint8_t> contents(error ? 0 : size);
-  std::ifstream(path, std::ios::binary)
-      .read(reinterpret_cast<char*>(contents.data()),
-            static_cast<std::streamsize>(contents.size()));
-  return runtime::inspect(contents, compute_capability);
+  const std::size_t bytes = error ? 0 : size;
+  const auto contents = std::make_unique_for_overwrite<std::uint8_t[]>(bytes);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(contents.get()), static_cast<std::streamsize>(bytes));
+  return runtime::inspect({contents.get(), static_cast<std::size_t>(file.gcount())},
+                          compute_capability);
 }
 
 // Whether execve() can start it.

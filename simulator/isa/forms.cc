@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -375,43 +376,63 @@ void explore(const Form& form, std::size_t slot, const std::vector<std::string_v
   if (s.optional) explore(form, slot + 1, words, word, furthest);
 }
 
-std::vector<Form> build() {
-  std::vector<Form> all;
-  for (const FormRow& row : kRows) {
-    std::size_t end = row.syntax.find(' ');
-    if (end == std::string_view::npos) end = row.syntax.size();
-    const std::string_view opcode = row.syntax.substr(0, end);
-    std::size_t dot = opcode.find_first_of(".{");
-    if (dot == std::string_view::npos) dot = opcode.size();
-    std::vector<std::vector<OperandRule>> operands;
-    expand_operands(row, row.syntax.substr(end), {}, operands);
-    for (auto& slots : parse_slots(row, opcode.substr(dot))) {
-      Form form;
-      form.row = &row;
-      form.first_word = opcode.substr(0, dot);
-      form.slots = std::move(slots);
-      form.operands = operands;
-      all.push_back(std::move(form));
-    }
+// "cp" of "cp.async.wait_group N".
+std::string_view first_word(std::string_view opcode) {
+  return opcode.substr(0, opcode.find_first_of(".{ "));
+}
+
+void add_forms(const FormRow& row, std::vector<Form>& all) {
+  std::size_t end = row.syntax.find(' ');
+  if (end == std::string_view::npos) end = row.syntax.size();
+  const std::string_view opcode = row.syntax.substr(0, end), word = first_word(opcode);
+  std::vector<std::vector<OperandRule>> operands;
+  expand_operands(row, row.syntax.substr(end), {}, operands);
+  for (auto& slots : parse_slots(row, opcode.substr(word.size()))) {
+    Form form;
+    form.row = &row;
+    form.first_word = word;
+    form.slots = std::move(slots);
+    form.operands = operands;
+    all.push_back(std::move(form));
   }
-  return all;
 }
 
-const std::unordered_map<std::string_view, std::vector<const Form*>>& forms_by_word() {
-  static const auto* const map = [] {
-    auto* m = new std::unordered_map<std::string_view, std::vector<const Form*>>;
-    for (const Form& f : forms()) (*m)[f.first_word].push_back(&f);
-    return m;
+// The forms of one first word. Most programs use few words, so each is expanded at its first use.
+class Word {
+ public:
+  void add(const FormRow& row) { rows_.push_back(&row); }
+  const std::vector<Form>& forms() {
+    std::call_once(expanded_, [this] {
+      for (const FormRow* row : rows_) add_forms(*row, forms_);
+    });
+    return forms_;
+  }
+
+ private:
+  std::vector<const FormRow*> rows_;
+  std::once_flag expanded_;
+  std::vector<Form> forms_;
+};
+
+// nullptr if no form has the word.
+Word* find_word(std::string_view word) {
+  static auto* const all = [] {
+    auto* words = new std::unordered_map<std::string_view, Word>;
+    for (const FormRow& row : kRows) (*words)[first_word(row.syntax)].add(row);
+    return words;
   }();
-  return *map;
+  const auto found = all->find(word);
+  return found == all->end() ? nullptr : &found->second;
 }
-
-std::string_view first_word(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
 
 }  // namespace
 
 const std::vector<Form>& forms() {
-  static const auto* const all = new std::vector<Form>(build());
+  static const auto* const all = [] {
+    auto* forms = new std::vector<Form>;
+    for (const FormRow& row : kRows) add_forms(row, *forms);
+    return forms;
+  }();
   return *all;
 }
 
@@ -431,14 +452,14 @@ std::vector<Spelling> enumerate_forms() {
 std::vector<Match> match_opcode(std::string_view opcode) {
   std::vector<Match> matches;
   const std::string_view word = first_word(opcode);
-  const auto found = forms_by_word().find(word);
-  if (found == forms_by_word().end()) return matches;
+  Word* const found = find_word(word);
+  if (found == nullptr) return matches;
   const auto words = split_words(opcode.substr(word.size()));
   auto try_all = [&](auto&& matcher) {
-    for (const Form* form : found->second) {
+    for (const Form& form : found->forms()) {
       Modifiers m, result;
-      m.variant = form->row->variant;
-      if (matcher(*form, m, result)) matches.push_back({form, result});
+      m.variant = form.row->variant;
+      if (matcher(form, m, result)) matches.push_back({&form, result});
     }
   };
   try_all([&](const Form& form, const Modifiers& m, Modifiers& result) {
@@ -455,11 +476,11 @@ std::vector<Match> match_opcode(std::string_view opcode) {
 
 std::string explain_no_match(std::string_view opcode) {
   const std::string_view word = first_word(opcode);
-  const auto found = forms_by_word().find(word);
-  if (found == forms_by_word().end()) return {};
+  Word* const found = find_word(word);
+  if (found == nullptr) return {};
   const auto words = split_words(opcode.substr(word.size()));
   Furthest furthest;
-  for (const Form* form : found->second) explore(*form, 0, words, 0, furthest);
+  for (const Form& form : found->forms()) explore(form, 0, words, 0, furthest);
   std::string after(word);
   for (std::size_t i = 0; i < furthest.words; ++i) after += words[i];
   std::string text = "after '" + after + "' there may be";
@@ -472,9 +493,8 @@ std::string explain_no_match(std::string_view opcode) {
 bool is_instruction(std::string_view opcode) {
   constexpr std::string_view kWithoutForms[] = {"istypep", "tcgen05"};
   const std::string_view word = first_word(opcode);
-  return forms_by_word().contains(word) ||
-         std::find(std::begin(kWithoutForms), std::end(kWithoutForms), word) !=
-             std::end(kWithoutForms);
+  return find_word(word) != nullptr || std::find(std::begin(kWithoutForms), std::end(kWithoutForms),
+                                                 word) != std::end(kWithoutForms);
 }
 
 bool exists_on(const FormRow& row, int number, char suffix) {

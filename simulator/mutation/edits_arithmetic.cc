@@ -35,21 +35,6 @@ void add_replaced(const Site& site, Operator op, const std::array<Words, n>& tab
   }
 }
 
-bool is_computation(Category c) {
-  switch (c) {
-    case Category::kArithmetic:
-    case Category::kIntegerArithmetic:
-    case Category::kCarry:
-    case Category::kApproximate:
-    case Category::kBits:
-    case Category::kCompare:
-    case Category::kMove:
-    case Category::kConvert:
-    case Category::kVideo: return true;
-    default: return false;
-  }
-}
-
 bool is_float(Type t) { return t == Type::kF32 || t == Type::kF64; }
 
 // "add.ftz.f32" -> "add" and ".ftz.f32".
@@ -173,7 +158,7 @@ void add_conversion_edits(const Site& site, std::vector<Edit>& edits) {
 // Changes the constant operands. The type of a float constant determines how its bits are read.
 void add_constant_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
-  if (!is_computation(isa::category_of(i.opcode))) {
+  if (!isa::computes(isa::category_of(i.opcode))) {
     const Category c = isa::category_of(i.opcode);
     // Stores, atomics and the counts of an mbarrier have constants too.
     if (c != Category::kLoadStore && c != Category::kAtomic && c != Category::kMbarrier) return;
@@ -293,7 +278,7 @@ void add_arithmetic_edits(const Site& site, std::vector<Edit>& edits) {
   add_constant_edits(site, edits);
   add_replacement_edits(site, edits);
   const Category category = isa::category_of(site.instruction().opcode);
-  if (!is_computation(category)) return;
+  if (!isa::computes(category)) return;
   add_rounding_edits(site, edits);
   add_flush_edits(site, edits);
   add_product_edits(site, edits);

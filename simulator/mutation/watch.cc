@@ -22,17 +22,8 @@ using ptx::Type;
 
 bool is_pure(const Instruction& i) {
   if (i.row == nullptr || i.modifiers.carry_out || i.modifiers.carry_in) return false;
-  switch (isa::category_of(i.opcode)) {
-    case Category::kArithmetic:
-    case Category::kIntegerArithmetic:
-    case Category::kApproximate:
-    case Category::kBits:
-    case Category::kCompare:
-    case Category::kMove:
-    case Category::kConvert:
-    case Category::kVideo: return true;
-    default: return false;
-  }
+  const Category c = isa::category_of(i.opcode);
+  return isa::computes(c) && c != Category::kCarry;
 }
 
 bool is_clock(const Operand& o) {

@@ -16,6 +16,11 @@ __device__ __forceinline__ unsigned shared_address(const void* p) {
 #define INIT(bar, count)                                                                   \
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(count) \
                : "memory")
+// Declares an mbarrier object of the block, and initialises it.
+#define SHARED_BARRIER(bar, count)          \
+  __shared__ unsigned long long bar;        \
+  if (threadIdx.x == 0) INIT(&bar, count);  \
+  __syncthreads()
 #define INVALIDATE(bar) \
   asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(bar)) : "memory")
 #define ARRIVE(bar) \

@@ -166,9 +166,7 @@ PAIR(copy_of_what_nobody_wrote, "uninitialised") {
 template <bool faulty>
 __global__ void copies_that_arrive_at_an_mbarrier(const int4* x, int* y) {
   __shared__ int4 tile[64];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 64);
-  __syncthreads();
+  SHARED_BARRIER(bar, 64);
   COPY(tile + threadIdx.x, x + threadIdx.x);  // FAULT copies_that_arrive_at_an_mbarrier
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(&bar))
                : "memory");
@@ -186,9 +184,7 @@ PAIR(copies_that_arrive_at_an_mbarrier, "race") {
 template <bool faulty>
 __global__ void bulk_data_before_its_phase(const int* x, int* y) {
   __shared__ __align__(16) int tile[128];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   if (threadIdx.x == 0) {
     EXPECT(&bar, 512);
     BULK_LOAD(tile, x, 512, &bar);  // FAULT bulk_data_before_its_phase
@@ -202,9 +198,7 @@ PAIR_ON_TWO(bulk_data_before_its_phase, "race", (1, 128), Buffer<int>(128, 1), B
 template <bool faulty>
 __global__ void bulk_expects_too_much(const int* x, int* y) {
   __shared__ __align__(16) int tile[128];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   if (threadIdx.x == 0) {
     EXPECT(&bar, faulty ? 528 : 512);
     BULK_LOAD(tile, x, 512, &bar);
@@ -218,9 +212,7 @@ PAIR_ON_TWO(bulk_expects_too_much, "deadlock", (1, 128), Buffer<int>(128, 1), Bu
 template <bool faulty>
 __global__ void bulk_expects_too_little(const int* x, int* y) {
   __shared__ __align__(16) int tile[128];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   if (threadIdx.x == 0) {
     EXPECT(&bar, faulty ? 256 : 512);
     BULK_LOAD(tile, x, 256, &bar);

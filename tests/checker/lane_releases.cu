@@ -33,9 +33,7 @@ __device__ int count_release(int* counter) {
 template <bool faulty>
 __global__ void lane_arrives_for_its_warp(int* y) {
   __shared__ int s[32];
-  __shared__ unsigned long long full;
-  if (threadIdx.x == 0) INIT(&full, 1);
-  __syncthreads();
+  SHARED_BARRIER(full, 1);
   if (threadIdx.x < 32) {
     s[threadIdx.x] = threadIdx.x;  // FAULT lane_arrives_for_its_warp
     if (!faulty) __syncwarp();
@@ -51,9 +49,7 @@ PAIR_ON(lane_arrives_for_its_warp, "race", (1, 64), Buffer<int>(32))
 template <bool faulty>
 __global__ void one_arrival_for_all(int* y) {
   __shared__ int s[32];
-  __shared__ unsigned long long full;
-  if (threadIdx.x == 0) INIT(&full, 32);
-  __syncthreads();
+  SHARED_BARRIER(full, 32);
   if (threadIdx.x < 32) {
     s[threadIdx.x] = threadIdx.x;  // FAULT one_arrival_for_all
     if (!faulty) {
@@ -101,9 +97,7 @@ PAIR_ON_TWO(lane_gives_back_a_slot, "race", (1, 64), Buffer<int>(192, 1), Buffer
 template <bool faulty>
 __global__ void lanes_end_before_one_arrives(int* y) {
   __shared__ int s[32];
-  __shared__ unsigned long long full;
-  if (threadIdx.x == 0) INIT(&full, 1);
-  __syncthreads();
+  SHARED_BARRIER(full, 1);
   if (threadIdx.x < 32) {
     s[threadIdx.x] = threadIdx.x;  // FAULT lanes_end_before_one_arrives
     if (!faulty) __syncwarp();
@@ -120,9 +114,7 @@ PAIR_ON(lanes_end_before_one_arrives, "race", (1, 64), Buffer<int>(32))
 template <bool faulty>
 __global__ void last_lane_arrives_alone(int* y) {
   __shared__ int s[32];
-  __shared__ unsigned long long full;
-  if (threadIdx.x == 0) INIT(&full, 1);
-  __syncthreads();
+  SHARED_BARRIER(full, 1);
   if (threadIdx.x < 32) {
     s[threadIdx.x] = threadIdx.x;  // FAULT last_lane_arrives_alone
     if (!faulty) __syncwarp();
@@ -158,9 +150,7 @@ PAIR(last_lane_sets_a_flag_alone, "race") {
 template <bool faulty>
 __global__ void half_a_warp_meets_first(int* y) {
   __shared__ int s[32];
-  __shared__ unsigned long long full;
-  if (threadIdx.x == 0) INIT(&full, 1);
-  __syncthreads();
+  SHARED_BARRIER(full, 1);
   if (threadIdx.x < 32) {
     s[threadIdx.x] = threadIdx.x;  // FAULT half_a_warp_meets_first
     if (threadIdx.x < 16 || !faulty) __syncwarp(faulty ? 0xffff : ~0u);
@@ -177,9 +167,7 @@ PAIR_ON(half_a_warp_meets_first, "race", (1, 64), Buffer<int>(32))
 template <bool faulty>
 __global__ void shuffle_before_an_arrival(int* y) {
   __shared__ int s[32];
-  __shared__ unsigned long long full;
-  if (threadIdx.x == 0) INIT(&full, 1);
-  __syncthreads();
+  SHARED_BARRIER(full, 1);
   if (threadIdx.x < 32) {
     int sum = threadIdx.x;
     s[threadIdx.x] = sum;  // FAULT shuffle_before_an_arrival

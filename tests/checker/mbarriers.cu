@@ -47,9 +47,7 @@ PAIR_ON(mbarrier_initialised_twice, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void mbarrier_invalidated_twice(int* y) {
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 32);
-  __syncthreads();
+  SHARED_BARRIER(bar, 32);
   ARRIVE(&bar);
   WAIT_PHASE(&bar, 0);
   __syncthreads();
@@ -71,9 +69,7 @@ PAIR_ON(mbarrier_for_no_arrivals, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 // Each of eight threads arrives with count 2; in the faulty kernel, 3.
 template <bool faulty>
 __global__ void too_many_arrivals(int* y) {
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 16);
-  __syncthreads();
+  SHARED_BARRIER(bar, 16);
   if (threadIdx.x < 8)
     // FAULT too_many_arrivals
     asm volatile(
@@ -86,9 +82,7 @@ PAIR_ON(too_many_arrivals, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void too_few_arrivals(int* y) {
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 64);
-  __syncthreads();
+  SHARED_BARRIER(bar, 64);
   if (!faulty || threadIdx.x < 32) ARRIVE(&bar);
   WAIT_PHASE(&bar, 0);  // FAULT too_few_arrivals
   y[threadIdx.x] = 1;
@@ -125,9 +119,7 @@ PAIR_ON(mbarrier_overwritten, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void mbarrier_used_after_its_end(int* y) {
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 32);
-  __syncthreads();
+  SHARED_BARRIER(bar, 32);
   if (threadIdx.x == 0 && faulty) INVALIDATE(&bar);
   __syncthreads();
   ARRIVE(&bar);  // FAULT mbarrier_used_after_its_end
@@ -159,9 +151,7 @@ PAIR_ON_TWO(mbarrier_in_global_memory, "mbarrier-misuse", (1, 32),
 template <bool faulty>
 __global__ void wrong_parity(int* y) {
   __shared__ int s[64];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 64);
-  __syncthreads();
+  SHARED_BARRIER(bar, 64);
   s[threadIdx.x] = threadIdx.x;  // FAULT wrong_parity
   ARRIVE(&bar);
   WAIT_PHASE(&bar, faulty ? 1 : 0);
@@ -172,9 +162,7 @@ PAIR_ON(wrong_parity, "race", (1, 64), Buffer<int>(64))
 template <bool faulty>
 __global__ void arrives_and_does_not_wait(int* y) {
   __shared__ int s[64];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 64);
-  __syncthreads();
+  SHARED_BARRIER(bar, 64);
   s[threadIdx.x] = threadIdx.x;  // FAULT arrives_and_does_not_wait
   ARRIVE(&bar);
   if (!faulty) WAIT_PHASE(&bar, 0);
@@ -215,9 +203,7 @@ PAIR_ON_TWO(ring_given_back_early, "race", (1, 64), Buffer<int>(256, 1), Buffer<
 // One warp invalidates the object while the other still waits.
 template <bool faulty>
 __global__ void mbarrier_ended_while_awaited(int* y) {
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   if (threadIdx.x >= 32) {
     WAIT_PHASE(&bar, 0);  // FAULT mbarrier_ended_while_awaited
   } else if (threadIdx.x == 0) {
@@ -249,9 +235,7 @@ PAIR_ON(asks_again_and_again, "deadlock", (1, 32), Buffer<int>(32))
 // Half of the threads drop out; one thread then arrives for the original count.
 template <bool faulty>
 __global__ void arrives_for_those_who_dropped_out(int* y) {
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 32);
-  __syncthreads();
+  SHARED_BARRIER(bar, 32);
   if (threadIdx.x >= 16) {
     asm volatile("mbarrier.arrive_drop.shared.b64 _, [%0];" ::"r"(shared_address(&bar)) : "memory");
   } else {

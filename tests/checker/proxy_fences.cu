@@ -53,9 +53,7 @@ PAIR_FROM_TENSOR(tensor_load_over_ordinary_stores, "missing-proxy-fence", 128)
 template <bool faulty>
 __global__ void tensor_load_over_what_was_changed(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   int sum = 0;
   for (unsigned turn = 0; turn < 3; ++turn) {
     if (threadIdx.x == 0) {
@@ -74,9 +72,7 @@ PAIR_FROM_TENSOR(tensor_load_over_what_was_changed, "missing-proxy-fence", 128)
 template <bool faulty>
 __device__ void reads_between_loads(const CUtensorMap* map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   int sum = 0;
   for (unsigned turn = 0; turn < 3; ++turn) {
     if (threadIdx.x == 0) {

@@ -77,6 +77,13 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
   [[maybe_unused]] const unsigned kind = product_of(kWide)
 #define PROXY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
+// Thread 0 multiplies the factors and commits.
+#define TENSOR_PRODUCT(accumulates)                  \
+  if (threadIdx.x == 0) {                            \
+    TENSOR_MULTIPLY(tm, a, b, kind, accumulates);    \
+    TENSOR_COMMIT(&bar);                             \
+  }
+
 // After all warps have finished with the columns, the first warp frees them.
 #define TENSOR_END()  \
   FENCE_BEFORE();     \

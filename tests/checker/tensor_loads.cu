@@ -8,9 +8,7 @@ namespace {
 template <bool faulty>
 __global__ void tensor_data_before_its_phase(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   if (threadIdx.x == 0) {
     LOAD_BOX(tile, &map, 0, 0, &bar);  // FAULT tensor_data_before_its_phase
   }
@@ -24,9 +22,7 @@ PAIR_FROM_TENSOR(tensor_data_before_its_phase, "race", 128)
 template <bool faulty>
 __global__ void tensor_bytes_of_what_is_inside(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   if (threadIdx.x == 0) {
     EXPECT(&bar, faulty ? kBoxBytes + 16 : kBoxBytes);
     TENSOR_LOAD(tile, &map, 0, -2, &bar);
@@ -40,9 +36,7 @@ PAIR_FROM_TENSOR(tensor_bytes_of_what_is_inside, "deadlock", 128)
 template <bool faulty>
 __global__ void elected_lane_is_lane_0(const int* x, int* y) {
   __shared__ __align__(16) int tile[32];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   unsigned elected;
   asm volatile("{ .reg .pred p; elect.sync _|p, -1; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
   if (elected) {
@@ -178,9 +172,7 @@ PAIR_FROM_TENSOR(tensor_of_another_rank, "invalid-instruction", 1)
 template <bool faulty>
 __global__ void tensor_wait_for_the_other_parity(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   if (threadIdx.x == 0) {
     LOAD_BOX(tile, &map, 0, 0, &bar);  // FAULT tensor_wait_for_the_other_parity
   }
@@ -194,9 +186,7 @@ template <bool faulty>
 __global__ void tensor_box_before_its_readers_are_done(const __grid_constant__ CUtensorMap map,
                                                        int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   int sum = 0;
   for (int turn = 0; turn < 2; ++turn) {
     if (threadIdx.x == 0) {

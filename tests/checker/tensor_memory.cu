@@ -9,10 +9,7 @@ template <bool faulty>
 __global__ void tensor_read_before_the_commit(unsigned* y) {
   TENSOR_BLOCK();
   TENSOR_FACTORS(true);
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, false);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(false);
   if (!faulty) WAIT_PHASE(&bar, 0);
   __syncthreads();
   FENCE_AFTER();
@@ -62,10 +59,7 @@ template <bool faulty>
 __global__ void tensor_no_fence_after_the_wait(unsigned* y) {
   TENSOR_BLOCK();
   TENSOR_FACTORS(true);
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, false);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(false);
   if (faulty) FENCE_AFTER();
   WAIT_PHASE(&bar, 0);
   if (!faulty) FENCE_AFTER();
@@ -290,10 +284,7 @@ template <bool faulty>
 __global__ void tensor_freed_under_a_product(unsigned* y) {
   TENSOR_BLOCK();
   TENSOR_FACTORS(true);
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, false);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(false);
   if (!faulty) WAIT_PHASE(&bar, 0);
   FENCE_BEFORE();
   __syncthreads();

@@ -181,10 +181,7 @@ template <bool faulty>
 __global__ void tensor_accumulator_stored_over(unsigned* y) {
   TENSOR_BLOCK();
   TENSOR_FACTORS(true);
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, false);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(false);
   if (!faulty) WAIT_PHASE(&bar, 0);
   __syncthreads();
   FENCE_AFTER();
@@ -199,10 +196,7 @@ template <bool faulty>
 __global__ void tensor_product_over_loads_in_flight(unsigned* y) {
   TENSOR_BLOCK();
   TENSOR_FACTORS(true);
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, false);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(false);
   WAIT_PHASE(&bar, 0);
   FENCE_AFTER();
   unsigned r;
@@ -227,10 +221,7 @@ template <bool faulty>
 __global__ void tensor_product_over_loads_without_a_fence(unsigned* y) {
   TENSOR_BLOCK();
   TENSOR_FACTORS(true);
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, false);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(false);
   WAIT_PHASE(&bar, 0);
   FENCE_AFTER();
   unsigned r;
@@ -254,17 +245,11 @@ template <bool faulty>
 __global__ void tensor_second_phase_not_waited_for(unsigned* y) {
   TENSOR_BLOCK();
   TENSOR_FACTORS(true);
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, false);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(false);
   WAIT_PHASE(&bar, 0);
   __syncthreads();
   FENCE_AFTER();
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, true);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(true);
   WAIT_PHASE(&bar, faulty ? 0 : 1);  // FAULT tensor_second_phase_not_waited_for
   __syncthreads();
   FENCE_AFTER();
@@ -282,10 +267,7 @@ template <bool faulty>
 __global__ void tensor_wrong_parity(unsigned* y) {
   TENSOR_BLOCK();
   TENSOR_FACTORS(true);
-  if (threadIdx.x == 0) {
-    TENSOR_MULTIPLY(tm, a, b, kind, false);
-    TENSOR_COMMIT(&bar);
-  }
+  TENSOR_PRODUCT(false);
   WAIT_PHASE(&bar, faulty ? 1 : 0);  // FAULT tensor_wrong_parity
   __syncthreads();
   FENCE_AFTER();

@@ -330,9 +330,7 @@ PAIR_ON_TWO(wgmma_before_its_tile_has_come, "race", (1, 128), Buffer<Half>(kA + 
 template <bool faulty>
 __global__ void wgmma_while_the_next_tile_comes(const Half* x, float* y) {
   __shared__ __align__(128) Half tile[kA + kB];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
+  SHARED_BARRIER(bar, 1);
   float d[4] = {};
   for (int turn = 0; turn < 2; ++turn) {
     if (threadIdx.x == 0) {

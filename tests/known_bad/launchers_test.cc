@@ -99,27 +99,27 @@ struct TensorMatmulFamily : One<&kernels::tensor_matmul> {
 
 const bool added = [] {
   add_mutation_tests("stencil_launcher", mutants_of<StencilFamily>(),
-                     batteries_first(properties::stencil_laws()));
+                     batteries(properties::stencil_laws()));
   add_mutation_tests("histogram_launcher", mutants_of<HistogramFamily>(),
-                     batteries_first(properties::histogram_laws()));
+                     batteries(properties::histogram_laws()));
   add_mutation_tests("ray_tracer_launcher", mutants_of<RayTracerFamily>(),
-                     batteries_first(properties::ray_tracer_laws()));
+                     batteries(properties::ray_tracer_laws()));
   add_mutation_tests("matmul_launcher", mutants_of<MatmulFamily>(),
-                     batteries_first(properties::matmul_laws()));
+                     batteries(properties::matmul_laws()));
   add_mutation_tests("shuffle_launcher", mutants_of<ShuffleFamily>(),
-                     batteries_first(properties::shuffle_laws()));
+                     batteries(properties::shuffle_laws()));
   add_mutation_tests("staging_launcher", mutants_of<StagingFamily>(),
-                     batteries_first(properties::staging_laws()));
+                     batteries(properties::staging_laws()));
   add_mutation_tests("memory_spaces_launcher", mutants_of<MemorySpacesFamily>(),
-                     batteries_first(properties::memory_space_laws()));
+                     batteries(properties::memory_space_laws()));
   add_mutation_tests("memory_access_launcher", mutants_of<MemoryAccessFamily>(),
-                     batteries_first(properties::memory_access_laws()));
+                     batteries(properties::memory_access_laws()));
   add_mutation_tests("matrix_unit_launcher", mutants_of<MatrixUnitFamily>(),
-                     batteries_first(properties::matrix_unit_launch_laws()));
+                     batteries(properties::matrix_unit_launch_laws()));
   add_mutation_tests("tensor_copy_launcher", mutants_of<TensorCopyFamily>(),
-                     batteries_first(properties::tensor_copy_laws()));
+                     batteries(properties::tensor_copy_laws()));
   add_mutation_tests("tensor_matmul_launcher", mutants_of<TensorMatmulFamily>(),
-                     batteries_first(properties::tensor_matmul_wmma_laws()));
+                     batteries(properties::tensor_matmul_wmma_laws()));
   return true;
 }();
 

@@ -37,7 +37,7 @@ struct ScaledFamily : One<&kernels::tensor_matmul_scaled> {
 const bool added = [] {
   add_mutation_tests("tensor_matmul_scaled", tensor_matmul_scaled_mutants(), laws());
   add_mutation_tests("tensor_matmul_scaled_launcher", mutants_of<ScaledFamily>(),
-                     batteries_first(properties::tensor_matmul_scaled_laws()));
+                     batteries(properties::tensor_matmul_scaled_laws()));
   return true;
 }();
 

@@ -11,12 +11,13 @@ namespace lockstep::streams {
 
 // The streams, events and memory for a call. No work is pending when it is constructed.
 struct Situation {
-  explicit Situation(cudaStream_t busy);
+  // `bytes`: the size of each range of memory.
+  Situation(cudaStream_t busy, size_t bytes);
   ~Situation();
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
 
-  static constexpr size_t kSmall = 256, kLarge = 1 << 20;
+  static constexpr size_t kSmall = 256, kRange = 4096, kLarge = 1 << 20;
   // The stream of the kernel.
   cudaStream_t busy;
   // Non-blocking streams: an empty one, and the stream of the later work.
@@ -25,7 +26,7 @@ struct Situation {
   cudaStream_t idle_blocking = nullptr;
   // Recorded in `busy` after the kernel; recorded in `idle` and complete.
   cudaEvent_t behind = nullptr, past = nullptr;
-  // kLarge bytes each; neither kernel accesses them.
+  // Neither kernel accesses them.
   char *device = nullptr, *second = nullptr, *pinned = nullptr, *managed = nullptr;
   std::vector<char> pageable, pageable_too;
   cudaArray_t array = nullptr;
@@ -44,7 +45,16 @@ struct Call {
   Prepared (*prepare)(Situation&);
   // Measures the first call of its kind. Otherwise one call is made before, on an idle device.
   bool cold = false;
+  // Each range of its situation. Most calls use less than a page, and filling more costs more time
+  // than all the rest.
+  size_t bytes = Situation::kRange;
 };
+
+// The call, with ranges of kLarge bytes.
+inline Call large(Call call) {
+  call.bytes = kLarge;
+  return call;
+}
 
 // The calls, in the order of the table.
 std::vector<Call> copies_and_fills();

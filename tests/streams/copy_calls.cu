@@ -1,4 +1,6 @@
 // Copies and fills of every kind of memory.
+#include <algorithm>
+
 #include "calls.h"
 
 namespace lockstep::streams {
@@ -17,15 +19,18 @@ cudaMemcpy3DParms box(Situation& s) {
 }
 
 // A copy of `bytes` bytes: the blocking form, and the form with a stream.
-#define COPY(name, to, from, bytes, kind)                                                      \
-  {                                                                                            \
-    name, [](Situation& s) -> Prepared { return [&s] { cudaMemcpy(to, from, bytes, kind); }; } \
+#define COPY(name, to, from, bytes, kind)                                                       \
+  {                                                                                             \
+    name, [](Situation& s) -> Prepared { return [&s] { cudaMemcpy(to, from, bytes, kind); }; }, \
+        false, std::max<size_t>(bytes, Situation::kRange)                                       \
   }
-#define COPY_IN(name, to, from, bytes, kind, stream)                   \
-  {                                                                    \
-    name, [](Situation& s) -> Prepared {                               \
-      return [&s] { cudaMemcpyAsync(to, from, bytes, kind, stream); }; \
-    }                                                                  \
+#define COPY_IN(name, to, from, bytes, kind, stream)                       \
+  {                                                                        \
+    name,                                                                  \
+        [](Situation& s) -> Prepared {                                     \
+          return [&s] { cudaMemcpyAsync(to, from, bytes, kind, stream); }; \
+        },                                                                 \
+        false, std::max<size_t>(bytes, Situation::kRange)                  \
   }
 
 }  // namespace

@@ -82,8 +82,8 @@ TEST_P(Late, ByDefault) { expect(GetParam(), "--schedule=0"); }
 TEST_P(Late, UnderEverySeed) {
   const Program& p = GetParam();
   // Under a seed the launch call may execute the kernel and return its error. "found" promises a
-  // finding under the default schedule alone.
-  if (p.kind == "error" || p.kind == "found") return;
+  // finding under the default schedule alone. Right programs run together.
+  if (p.kind == "error" || p.kind == "found" || p.kind == "right") return;
   for (int seed = 1; seed <= kSeeds; ++seed) expect(p, "--schedule=" + std::to_string(seed));
 }
 
@@ -97,6 +97,23 @@ TEST_P(Late, AtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Late, testing::ValuesIn(programs()),
                          [](const auto& info) { return info.param.name; });
+
+class RightOnes : public testing::TestWithParam<int> {};
+
+// All in one process: alone, each would take most of its time to start.
+TEST_P(RightOnes, UnderASeed) {
+  const std::string options = "--schedule=" + std::to_string(GetParam());
+  std::string expected;
+  for (const Program& p : programs())
+    if (p.kind == "right") expected += p.name + "\tright\n";
+  const Outcome o = run("--stop " + options, "late right", testing::TempDir() + "right");
+  if (o.status == 0 && o.findings.empty() && o.out == expected) return;
+  ADD_FAILURE() << all_of(o);
+  for (const Program& p : programs())
+    if (p.kind == "right") expect(p, options);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, RightOnes, testing::Range(1, kSeeds + 1));
 
 }  // namespace
 }  // namespace lockstep::streams

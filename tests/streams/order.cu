@@ -21,7 +21,8 @@
 
 namespace lockstep::streams {
 
-Situation::Situation(cudaStream_t busy) : busy(busy), pageable(kLarge), pageable_too(kLarge) {
+Situation::Situation(cudaStream_t busy, size_t bytes)
+    : busy(busy), pageable(bytes), pageable_too(bytes) {
   static int count = 0;
   number = count++;
   cudaStreamCreateWithFlags(&idle, cudaStreamNonBlocking);
@@ -30,13 +31,13 @@ Situation::Situation(cudaStream_t busy) : busy(busy), pageable(kLarge), pageable
   cudaEventCreateWithFlags(&behind, cudaEventDisableTiming);
   cudaEventCreateWithFlags(&past, cudaEventDisableTiming);
   cudaEventRecord(past, idle);
-  cudaMalloc(&device, kLarge);
-  cudaMalloc(&second, kLarge);
-  cudaHostAlloc(&pinned, kLarge, cudaHostAllocMapped);
-  cudaMallocManaged(&managed, kLarge);
+  cudaMalloc(&device, bytes);
+  cudaMalloc(&second, bytes);
+  cudaHostAlloc(&pinned, bytes, cudaHostAllocMapped);
+  cudaMallocManaged(&managed, bytes);
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
   cudaMallocArray(&array, &format, 16, 4);
-  for (char* all : {device, second, pinned, managed}) cudaMemset(all, 0, kLarge);
+  for (char* all : {device, second, pinned, managed}) cudaMemset(all, 0, bytes);
   cudaMemcpy2DToArray(array, 0, 0, pinned, 64, 64, 4, cudaMemcpyHostToDevice);
   cudaDeviceSynchronize();
 }
@@ -86,11 +87,11 @@ void try_call(const Call& call, long long clocks) {
   cudaDeviceSynchronize();
   int* const y = x + 64;
   if (!call.cold) {
-    Situation before(busy);
+    Situation before(busy, call.bytes);
     call.prepare(before)();
   }
   {
-    Situation s(busy);
+    Situation s(busy, call.bytes);
     const std::function<void()> work = call.prepare(s);
     // Loads both kernels beforehand.
     earlier<kind><<<1, 1>>>(y, 0);

@@ -14,27 +14,8 @@ using check::Kind;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using testing::Machine;
+using testing::storing_r0;
 using testing::text;
-
-std::string kernel(const std::string& body, const std::string& shared = "") {
-  return R"(
-.visible .entry k(.param .u64 out)
-{
-)" + shared +
-         R"(
-  .reg .pred %p<9>;
-  .reg .b32 %r<40>;
-  .reg .b64 %rd<20>;
-  mov.u32 %r1, %tid.x;
-)" + body +
-         R"(
-  ld.param.u64 %rd1, [out];
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  st.global.u32 [%rd3], %r0;
-  ret;
-})";
-}
 
 struct Result {
   Outcome outcome;
@@ -44,7 +25,7 @@ Result run(const std::string& body, std::uint32_t threads = 32, const std::strin
            std::uint64_t seed = 0) {
   Machine gpu;
   gpu.config.schedule_seed = seed;
-  gpu.load(kernel(body, shared));
+  gpu.load(storing_r0(body, shared));
   const auto out = gpu.unwritten(threads * 4, "out");
   Result r;
   r.outcome = gpu.launch("k", 1, threads, out);
@@ -270,7 +251,7 @@ TEST(Redux, MinimumAndMaximumOfNumbers) {
   const auto reduced = [](const std::string& how, const std::string& seventh) {
     Machine gpu;
     gpu.load_text(
-        testing::module_text(kernel(R"(
+        testing::module_text(storing_r0(R"(
   .reg .f32 %f<9>;
   cvt.rn.f32.u32 %f1, %r1;
   add.rn.f32 %f1, %f1, 0f3F000000;
@@ -279,7 +260,7 @@ TEST(Redux, MinimumAndMaximumOfNumbers) {
   @%p1 neg.f32 %f1, %f1;
   setp.eq.u32 %p2, %r1, 7;
   @%p2 mov.b32 %f1, )" + seventh + ";\n  redux.sync." +
-                                    how + ".f32 %f2, %f1, 0xffffffff;\n  mov.b32 %r0, %f2;"),
+                                        how + ".f32 %f2, %f1, 0xffffffff;\n  mov.b32 %r0, %f2;"),
                              "sm_100a")
             .replace(9, 3, "8.6"));
     const auto out = gpu.unwritten(32 * 4, "out");
@@ -324,7 +305,7 @@ TEST(Redux, MinimumAndMaximumOfEachPairOfNumbers) {
                 ";\n  @%p2 mov.b32 %r0, %f2;\n";
       }
       Machine gpu;
-      gpu.load_text(testing::module_text(kernel(body), "sm_100a").replace(9, 3, "8.6"));
+      gpu.load_text(testing::module_text(storing_r0(body), "sm_100a").replace(9, 3, "8.6"));
       const auto out = gpu.unwritten(32 * 4, "out");
       const Outcome o = gpu.launch("k", 1, 32, out);
       ASSERT_FALSE(o.failed()) << text(o);

@@ -13,26 +13,8 @@ namespace control_test {
 using ::testing::Each;
 using ::testing::HasSubstr;
 using testing::Machine;
+using testing::storing_r0;
 using testing::text;
-
-// A kernel `k(out)` whose body computes a 32-bit result in %r0; thread i stores it to out[i].
-std::string kernel(const std::string& body, const std::string& before = "") {
-  return before + R"(
-.visible .entry k(.param .u64 out)
-{
-  .reg .pred %p<9>;
-  .reg .b32 %r<40>;
-  .reg .b64 %rd<20>;
-  mov.u32 %r1, %tid.x;
-)" + body +
-         R"(
-  ld.param.u64 %rd1, [out];
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  st.global.u32 [%rd3], %r0;
-  ret;
-})";
-}
 
 std::vector<std::uint32_t> run(const std::string& module, std::uint32_t threads,
                                std::uint64_t seed = 0) {
@@ -49,7 +31,7 @@ const std::uint64_t kSeeds[] = {0, 1, 2, 3, 77};
 
 JUDGES(ControlFlow, ADivergentBranchGivesEverySideItsOwnValue, "bra");
 TEST(ControlFlow, ADivergentBranchGivesEverySideItsOwnValue) {
-  const std::string module = kernel(R"(
+  const std::string module = storing_r0(R"(
   setp.lt.u32 %p1, %r1, 11;
   @%p1 bra LOW;
   mov.u32 %r0, 100;
@@ -68,7 +50,7 @@ DONE:
 
 TEST(ControlFlow, LanesLeaveALoopOneAfterAnotherAndMeetAgain) {
   // Thread i sums 0 .. i; afterwards the warp counts its converged lanes.
-  const std::string module = kernel(R"(
+  const std::string module = storing_r0(R"(
   mov.u32 %r0, 0;
   mov.u32 %r2, 0;
 LOOP:
@@ -85,7 +67,7 @@ LOOP:
 }
 
 TEST(ControlFlow, NestedLoopsWithDifferentTripCounts) {
-  const std::string module = kernel(R"(
+  const std::string module = storing_r0(R"(
   mov.u32 %r0, 0;
   mov.u32 %r2, 0;
 OUTER:
@@ -108,7 +90,7 @@ INNER:
 }
 
 TEST(ControlFlow, AnIrreducibleLoopIsEnteredAtBothEnds) {
-  const std::string module = kernel(R"(
+  const std::string module = storing_r0(R"(
   mov.u32 %r0, 0;
   mov.u32 %r2, 5;
   and.b32 %r3, %r1, 1;
@@ -129,7 +111,7 @@ MIDDLE:
 }
 
 TEST(ControlFlow, GuardsMaskSingleInstructions) {
-  const auto r = run(kernel(R"(
+  const auto r = run(storing_r0(R"(
   mov.u32 %r0, 7;
   setp.gt.u32 %p1, %r1, 20;
   @%p1 mov.u32 %r0, 8;
@@ -142,7 +124,7 @@ TEST(ControlFlow, GuardsMaskSingleInstructions) {
 JUDGES(ControlFlow, EarlyExitLeavesTheOthersRunning, "exit");
 TEST(ControlFlow, EarlyExitLeavesTheOthersRunning) {
   Machine gpu;
-  gpu.load(kernel(R"(
+  gpu.load(storing_r0(R"(
   setp.lt.u32 %p1, %r1, 16;
   @%p1 exit;
   bar.sync 0;
@@ -157,7 +139,7 @@ TEST(ControlFlow, EarlyExitLeavesTheOthersRunning) {
 
 JUDGES(ControlFlow, ABranchTableSendsEveryLaneToItsOwnTarget, "brx.idx");
 TEST(ControlFlow, ABranchTableSendsEveryLaneToItsOwnTarget) {
-  const auto r = run(kernel(R"(
+  const auto r = run(storing_r0(R"(
   rem.u32 %r2, %r1, 3;
 TABLE: .branchtargets A, B, C;
   brx.idx %r2, TABLE;
@@ -223,7 +205,7 @@ JUDGES(Calls, RecursionGoesAsDeepAsEachLaneNeeds, "call.uni", "ret");
 TEST(Calls, RecursionGoesAsDeepAsEachLaneNeeds) {
   const std::uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13};
   for (const auto seed : kSeeds) {
-    const auto r = run(kernel(kCallFibonacci, kFibonacci), 40, seed);
+    const auto r = run(kFibonacci + storing_r0(kCallFibonacci), 40, seed);
     for (std::uint32_t i = 0; i < 40; ++i)
       EXPECT_EQ(r[i], fib[i % 8]) << "thread " << i << " seed " << seed;
   }
@@ -266,7 +248,7 @@ TEST(Calls, AFunctionPointerPerLane) {
     mul.lo.u32 %r2, %r1, 2; st.param.b32 [r], %r2; ret; }
 .global .align 8 .u64 table[2] = {one, two};
 )";
-  const auto r = run(kernel(R"(
+  const auto r = run(functions + storing_r0(R"(
   and.b32 %r2, %r1, 1;
   mov.u64 %rd5, table;
   mul.wide.u32 %rd6, %r2, 8;
@@ -280,15 +262,14 @@ TEST(Calls, AFunctionPointerPerLane) {
   call (res), %rd8, (a), P;
   ld.param.b32 %r0, [res];
   }
-)",
-                            functions),
+)"),
                      32);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i % 2 ? 2 * i : i + 1);
 }
 
 TEST(Calls, AnAddressThatIsNoFunctionIsReported) {
   Machine gpu;
-  gpu.load(kernel(R"(
+  gpu.load(storing_r0(R"(
   mov.u64 %rd8, 12345;
   {
   P: .callprototype _ ();
@@ -303,11 +284,10 @@ TEST(Calls, AnAddressThatIsNoFunctionIsReported) {
 
 TEST(Calls, EndlessRecursionIsAStackOverflow) {
   Machine gpu;
-  gpu.load(kernel(R"(
+  gpu.load(".func down() { call.uni down, (); ret; }\n" + storing_r0(R"(
   call.uni down, ();
   mov.u32 %r0, 0;
-)",
-                  ".func down() { call.uni down, (); ret; }\n"));
+)"));
   const Outcome o = gpu.launch("k", 1, 32, gpu.unwritten(128));
   ASSERT_TRUE(o.failed());
   EXPECT_EQ(o.findings[0].kind, check::Kind::kStackOverflow) << text(o);
@@ -335,7 +315,7 @@ AGAIN:
 
 TEST(Progress, LanesOfOneWarpSpinOnALockThatAnotherHolds) {
   for (const auto seed : kSeeds) {
-    auto r = run(kernel(kSpinLockBody, kSpinLock), 64, seed);
+    auto r = run(kSpinLock + storing_r0(kSpinLockBody), 64, seed);
     std::sort(r.begin(), r.end());
     std::vector<std::uint32_t> expected(64);
     std::iota(expected.begin(), expected.end(), 1);
@@ -344,7 +324,7 @@ TEST(Progress, LanesOfOneWarpSpinOnALockThatAnotherHolds) {
 }
 
 TEST(Progress, AWarpSpinsOnAFlagThatALaterWarpSets) {
-  const auto r = run(kernel(R"(
+  const auto r = run(".global .u32 flag;\n" + storing_r0(R"(
   setp.ge.u32 %p1, %r1, 32;
   @%p1 bra SET;
 WAIT:
@@ -357,8 +337,7 @@ SET:
   st.volatile.global.u32 [flag], %r2;
 DONE:
   mov.u32 %r0, %r2;
-)",
-                            ".global .u32 flag;\n"),
+)"),
                      64);
   EXPECT_THAT(r, Each(5u));
 }
@@ -414,7 +393,7 @@ TEST(Modules, AKernelWithAnUnknownInstructionRefusesItselfAlone) {
 
 TEST(Progress, AnEndlessLoopIsFound) {
   Machine gpu;
-  gpu.load(kernel("FOREVER:\n  bra FOREVER;\n"));
+  gpu.load(storing_r0("FOREVER:\n  bra FOREVER;\n"));
   const Outcome o = gpu.launch("k", 1, 32, gpu.unwritten(128));
   ASSERT_TRUE(o.failed());
   EXPECT_EQ(o.findings[0].kind, check::Kind::kDeadlock);
@@ -501,7 +480,7 @@ TEST(Grid, TheSystemsSharedMemoryIsForThoseWhoAsk) {
 
 TEST(Grid, CountersCountWarpAndThreadInstructions) {
   Machine gpu;
-  gpu.load(kernel("  mov.u32 %r0, 0;\n"));
+  gpu.load(storing_r0("  mov.u32 %r0, 0;\n"));
   const Outcome o = gpu.launch("k", 2, 40, gpu.unwritten(160));
   // Seven operations for each warp; the second warp of a block has eight threads.
   EXPECT_EQ(o.counters.warp_instructions, 7u * 2 * 2);
@@ -510,7 +489,7 @@ TEST(Grid, CountersCountWarpAndThreadInstructions) {
 
 TEST(Trap, EndsTheLaunchWithItsPlace) {
   Machine gpu;
-  gpu.load(kernel("  mov.u32 %r0, 0;\n  setp.eq.u32 %p1, %r1, 5;\n  @%p1 trap;\n"));
+  gpu.load(storing_r0("  mov.u32 %r0, 0;\n  setp.eq.u32 %p1, %r1, 5;\n  @%p1 trap;\n"));
   const Outcome o = gpu.launch("k", 1, 32, gpu.unwritten(128));
   ASSERT_TRUE(o.failed());
   EXPECT_EQ(o.findings[0].kind, check::Kind::kTrap);

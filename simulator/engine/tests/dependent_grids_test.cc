@@ -16,24 +16,6 @@ using testing::text;
 
 constexpr std::uint32_t kThreads = 64;
 
-// k(data, more): thread i has %rd3 = data + 4 i, %rd4 = more + 4 i and %r1 = i.
-std::string kernel(const std::string& body) {
-  return R"(
-.visible .entry k(.param .u64 data, .param .u64 more)
-{
-  .shared .align 4 .b8 s[256];
-  .reg .pred %p<4>;
-  .reg .b32 %r<9>;
-  .reg .b64 %rd<9>;
-  ld.param.u64 %rd1, [data];
-  ld.param.u64 %rd2, [more];
-  mov.u32 %r1, %tid.x;
-  mad.wide.u32 %rd3, %r1, 4, %rd1;
-  mad.wide.u32 %rd4, %r1, 4, %rd2;
-)" + body +
-         "\n  ret;\n}\n";
-}
-
 const std::string kStart = "griddepcontrol.launch_dependents;\n", kWait = "griddepcontrol.wait;\n";
 const std::string kWrite = "st.global.u32 [%rd3], %r1;\n", kRead = "ld.global.u32 %r2, [%rd3];\n",
                   kCopy = kRead + "st.global.u32 [%rd4], %r2;\n";
@@ -47,7 +29,7 @@ class DependentLaunch : public ::testing::Test {
     more_ = gpu_.buffer(std::vector<std::uint32_t>(kThreads, 7), "more");
   }
   Outcome run(const std::string& body, std::vector<RunningGrid> running = {}) {
-    gpu_.load(kernel(body));
+    gpu_.load(testing::of_data_and_more("k", body));
     gpu_.config.running_grids = running;
     const Outcome o = gpu_.launch("k", 1, kThreads, data_, more_);
     gpu_.config.running_grids = {};

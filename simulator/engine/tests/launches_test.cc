@@ -14,41 +14,28 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::Machine;
+using testing::of_data_and_more;
 using testing::text;
 
 constexpr std::uint32_t kWidth = 64;
 
-// A kernel k(data, more): thread i has %rd3 = data + 4 i, %rd4 = more + 4 i and %r1 = i.
-std::string entry(const std::string& name, const std::string& body) {
-  return ".visible .entry " + name + R"((.param .u64 data, .param .u64 more)
-{
-  .reg .pred %p<4>;
-  .reg .b32 %r<9>;
-  .reg .b64 %rd<9>;
-  ld.param.u64 %rd1, [data];
-  ld.param.u64 %rd2, [more];
-  mov.u32 %r1, %tid.x;
-  mad.wide.u32 %rd3, %r1, 4, %rd1;
-  mad.wide.u32 %rd4, %r1, 4, %rd2;
-)" + body +
-         "\n  ret;\n}\n";
-}
-
 class Launches : public ::testing::Test {
  protected:
   void SetUp() override {
-    gpu_.load(entry("write", "st.global.u32 [%rd3], %r1;") +
-              entry("read", "ld.global.u32 %r2, [%rd3];\nst.global.u32 [%rd4], %r2;") +
-              entry("byte",
-                    "cvt.u64.u32 %rd5, %r1;\nadd.u64 %rd5, %rd5, %rd1;\n"
-                    "st.global.u8 [%rd5], %r1;") +
-              entry("count", "atom.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd4], %r2;") +
-              entry("reset", "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.u32 [%rd1], 0;") +
-              entry("publish",
-                    "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
-                    "setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r2, 1;\n"
-                    "@%p1 st.release.gpu.global.u32 [%rd2], %r2;") +
-              entry("take", "ld.acquire.gpu.global.u32 %r2, [%rd2];\nld.global.u32 %r3, [%rd3];"));
+    gpu_.load(of_data_and_more("write", "st.global.u32 [%rd3], %r1;") +
+              of_data_and_more("read", "ld.global.u32 %r2, [%rd3];\nst.global.u32 [%rd4], %r2;") +
+              of_data_and_more("byte",
+                               "cvt.u64.u32 %rd5, %r1;\nadd.u64 %rd5, %rd5, %rd1;\n"
+                               "st.global.u8 [%rd5], %r1;") +
+              of_data_and_more("count",
+                               "atom.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd4], %r2;") +
+              of_data_and_more("reset", "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.u32 [%rd1], 0;") +
+              of_data_and_more("publish",
+                               "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
+                               "setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r2, 1;\n"
+                               "@%p1 st.release.gpu.global.u32 [%rd2], %r2;") +
+              of_data_and_more(
+                  "take", "ld.acquire.gpu.global.u32 %r2, [%rd2];\nld.global.u32 %r3, [%rd3];"));
     data_ = gpu_.buffer(std::vector<std::uint32_t>(kWidth, 7), "data");
     more_ = gpu_.buffer(std::vector<std::uint32_t>(kWidth, 7), "more");
     other_ = gpu_.buffer(std::vector<std::uint32_t>(kWidth, 7), "other");

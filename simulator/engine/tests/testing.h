@@ -48,6 +48,42 @@ inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config,
   return outcome;
 }
 
+// A kernel k(out) around a body that computes %r0 from %r1, the thread's number. Each thread stores
+// its %r0 in `out`. The kernel may have more declarations.
+inline std::string storing_r0(const std::string& body, const std::string& declarations = "") {
+  return ".visible .entry k(.param .u64 out)\n{\n" + declarations + R"(
+  .reg .pred %p<9>;
+  .reg .b32 %r<40>;
+  .reg .b64 %rd<20>;
+  mov.u32 %r1, %tid.x;
+)" + body +
+         R"(
+  ld.param.u64 %rd1, [out];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r0;
+  ret;
+})";
+}
+
+// A kernel (data, more) around a body: thread i has %rd3 = data + 4 i, %rd4 = more + 4 i and
+// %r1 = i, and 256 bytes s of shared memory.
+inline std::string of_data_and_more(const std::string& name, const std::string& body) {
+  return ".visible .entry " + name + R"((.param .u64 data, .param .u64 more)
+{
+  .shared .align 4 .b8 s[256];
+  .reg .pred %p<4>;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd2, [more];
+  mov.u32 %r1, %tid.x;
+  mad.wide.u32 %rd3, %r1, 4, %rd1;
+  mad.wide.u32 %rd4, %r1, 4, %rd2;
+)" + body +
+         "\n  ret;\n}\n";
+}
+
 class Machine {
  public:
   // The configuration of later launches.
