@@ -339,6 +339,7 @@ void DeviceMemory::give_back(const Allocation& a) {
   } else {
     madvise(alias, end - begin, MADV_DONTNEED);
   }
+  partly_written_.forget(a.base, a.size);
   PageRange::around(written_shadow(begin), written_shadow(end)).drop();
   PageRange::around(race_shadow(begin), race_shadow(end)).drop();
 }
@@ -392,6 +393,7 @@ DeviceMemory::FreeResult DeviceMemory::release(Address base) {
   if (a.freed) return FreeResult::kAlreadyFreed;
   generation_.fetch_add(1, std::memory_order_relaxed);
   live_.erase(base);
+  known_written_.drop(base);
   if (a.kind == Kind::kRegistered) {
     records_.erase(it);
     return FreeResult::kOk;

@@ -190,6 +190,7 @@ class DeviceMemory {
   // Bytes with some bits written, among those that the shadow calls unwritten. A place is an
   // address.
   PartlyWritten& partly_written() { return partly_written_; }
+  const KnownWritten& known_written() const { return known_written_; }
   // Whether every byte of a live allocation is written. What is found is remembered, so that each
   // byte is looked at about once. When this is no longer so, cache_generation() changes.
   bool is_all_written(const Allocation& a) const;

@@ -33,4 +33,14 @@ void KnownWritten::forget(std::uint64_t address, std::uint64_t size) {
   }
 }
 
+void KnownWritten::drop(std::uint64_t base) {
+  const std::lock_guard lock(mutex_);
+  known_.erase(base);
+}
+
+std::size_t KnownWritten::size() const {
+  const std::lock_guard lock(mutex_);
+  return known_.size();
+}
+
 }  // namespace lockstep::memory

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -29,6 +30,10 @@ class KnownWritten {
   bool end(const Whole& a, const Look& look, std::uint64_t unwritten);
   // Call after bytes of [address, address + size) have become unwritten.
   void forget(std::uint64_t address, std::uint64_t size);
+  // Call after the allocation at `base` was freed.
+  void drop(std::uint64_t base);
+  // The number of allocations of which anything is kept.
+  std::size_t size() const;
   // Changes when an allocation that end() has returned true for is no longer written as a whole.
   std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
   const std::atomic<std::uint64_t>& changes() const { return generation_; }
@@ -38,7 +43,7 @@ class KnownWritten {
     std::uint64_t size = 0, id = 0;
     std::uint64_t written_to = 0;  // all bytes before this address are written
   };
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::uint64_t, Known> known_;  // by base
   std::uint64_t forgotten_ = 0;           // calls of forget()
   std::atomic<std::uint64_t> generation_{0};

@@ -89,5 +89,25 @@ TEST(KnownWritten, AnotherAllocationAtTheAddressIsUnknown) {
   EXPECT_EQ(known.begin(later).from, 64u);
 }
 
+TEST(KnownWritten, NothingIsKeptOfAFreedAllocation) {
+  DeviceMemory memory;
+  const Allocation& a = *memory.allocate(64, 4, Kind::kDevice, 0);
+  memory.is_all_written(a);
+  ASSERT_EQ(memory.known_written().size(), 1u);
+  memory.release(a.base);
+  EXPECT_EQ(memory.known_written().size(), 0u);
+}
+
+TEST(KnownWritten, NothingIsKeptOfMemoryThatIsNoLongerMapped) {
+  constexpr std::uint64_t kPiece = 2 << 20;
+  DeviceMemory memory;
+  const Address range = memory.reserve_range(2 * kPiece, kPiece);
+  ASSERT_TRUE(memory.back(range, 2 * kPiece, 0));
+  memory.is_all_written(*memory.find(range));
+  ASSERT_EQ(memory.known_written().size(), 1u);
+  ASSERT_TRUE(memory.unback(range, 2 * kPiece));
+  EXPECT_EQ(memory.known_written().size(), 0u);
+}
+
 }  // namespace known_written_test
 }  // namespace lockstep::memory

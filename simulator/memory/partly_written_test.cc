@@ -71,6 +71,7 @@ TEST(PartlyWritten, OfADeviceFollowsItsShadow) {
   memory.mark_unwritten(b, 64);
   EXPECT_EQ(memory.partly_written().unwritten_bits(b + 8), 0xff);
   memory.release(a);
+  EXPECT_TRUE(memory.partly_written().empty()) << "nothing is kept of freed memory";
   for (int i = 0; i < 4; ++i) {
     const Address again = memory.allocate(64, 256, Kind::kDevice, 0)->base;
     EXPECT_EQ(memory.partly_written().unwritten_bits(again + 8), 0xff)

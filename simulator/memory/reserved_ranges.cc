@@ -47,6 +47,7 @@ const DeviceMemory::Range* DeviceMemory::range_of(Address address, std::uint64_t
 
 void DeviceMemory::forget(Records::iterator record) {
   live_.erase(record->first);
+  known_written_.drop(record->first);
   if (holds_ > 0) forgotten_.push_back(std::move(record->second));
   records_.erase(record);
 }

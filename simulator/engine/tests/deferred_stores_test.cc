@@ -1,5 +1,7 @@
 // Stores that are recorded only if somebody reads their allocation (state/deferred_stores.h): what
 // is found is what is found where every access is recorded.
+#include "simulator/engine/state/deferred_stores.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -145,6 +147,35 @@ TEST(DeferredStores, AreRecordedOnceSomebodyReads) {
       EXPECT_TRUE(run(body, kReads[1].second, Proof::kOn, host_threads, false).is_recorded);
       EXPECT_TRUE(run(body, kReads[0].second, Proof::kOff, host_threads, false).is_recorded);
     }
+  }
+}
+
+// A row joins the one before only if it is the same store by the next warp, right behind.
+TEST(DeferredStores, AreRecordedAsTheyWereListed) {
+  using Row = DeferredStores::Row;
+  const Row row{{.block = 1, .pc = 7}, 4096, ~0u, 4}, next = row.of_warp(1);
+  Row of_other_lanes = next, of_another_size = next, elsewhere = next, of_another_block = next,
+      of_another_warp = next;
+  of_other_lanes.lanes = 0xffff;
+  of_another_size.size = 8;
+  elsewhere.first += 4;
+  of_another_block.by.block = 2;
+  of_another_warp.by.warp = 2;
+  for (const Row& second :
+       {next, of_other_lanes, of_another_size, elsewhere, of_another_block, of_another_warp}) {
+    DeferredStores stores({4096}, 0, {});
+    stores.start(1);
+    ASSERT_TRUE(stores.add(*stores.list(0), row));
+    ASSERT_TRUE(stores.add(*stores.list(0), second));
+    std::vector<Row> recorded;
+    stores.record_all([&](const Row& r) { recorded.push_back(r); });
+    ASSERT_EQ(recorded.size(), 2u);
+    EXPECT_TRUE(recorded[0].by == row.by && recorded[1].by == second.by);
+    EXPECT_EQ(recorded[0].first, row.first);
+    EXPECT_EQ(recorded[1].first, second.first);
+    EXPECT_EQ(recorded[0].lanes, row.lanes);
+    EXPECT_EQ(recorded[1].lanes, second.lanes);
+    EXPECT_EQ(recorded[1].size, second.size);
   }
 }
 

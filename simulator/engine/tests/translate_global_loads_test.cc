@@ -188,6 +188,21 @@ TEST(Translate, LoadsOfGlobalMemoryFindWhatTheInterpreterFinds) {
   EXPECT_LT(with_findings, 60u);
 }
 
+// What the code knows of the buffer ends when a thread stores a value that nobody has written: the
+// last warp does, at places of the first.
+TEST(Translate, ALoadLooksAgainAfterBytesHaveBecomeUnwritten) {
+  const std::string text = kernel(at("  .shared .align 4 .b32 unwritten;\n  mov.u32 %r19, 0;\n"
+                                     "  shl.b32 %r5, %r1, 2;\n  add.u32 %r5, %r5, 16;\n"),
+                                  "  ld.global.u32 %r10, [%rd3];\n  bar.sync 0;\n"
+                                  "  shr.u32 %r6, %r4, 5;\n  setp.eq.u32 %p3, %r14, 1;\n"
+                                  "  setp.eq.and.u32 %p3, %r6, 3, %p3;\n"
+                                  "  add.s64 %rd6, %rd9, -384;\n"
+                                  "  @%p3 ld.shared.u32 %r19, [unwritten];\n"
+                                  "  @%p3 st.global.u32 [%rd6], %r19;\n  bar.sync 0;\n");
+  expect_the_same(text);
+  EXPECT_NE(launched(text, Translate::kAlways, kWays[1]).findings, "");
+}
+
 // Its address has the low half of one in the buffer.
 TEST(Translate, ALoadFarFromAllocationsIsRefused) {
   const std::string text =
