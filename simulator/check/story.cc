@@ -13,6 +13,12 @@ bool same_thread(const Stamp& a, const Stamp& b) {
   return a.block == b.block && a.warp == b.warp && a.lane == b.lane;
 }
 
+// The bit of a thread among 256.
+std::size_t mark_of(const Stamp& s) {
+  const std::uint32_t threads = s.block * 2048u + s.warp * 32u + s.lane;
+  return threads * 0x9e3779b1u >> 24;
+}
+
 Stamp stamp_of(const Side& side, std::uint32_t lane) {
   return {side.block, side.order->epoch(), static_cast<std::uint16_t>(side.order->clock(side.warp)),
           static_cast<std::uint8_t>(side.warp), static_cast<std::uint8_t>(lane)};
@@ -34,15 +40,26 @@ void Story::reset() {
   entries_.clear();
   messages_.clear();
   released_.clear();
+  readers_.reset();
   written_ = false;
 }
 
-void Story::add(const Entry& e) {
+void Story::push(const Entry& e) {
   entries_.push_back(e);
+  if (!e.write && e.strong) readers_.set(mark_of(e.who));
+}
+
+void Story::next_version() {
+  ++version_;
+  readers_.reset();
+}
+
+void Story::add(const Entry& e) {
+  push(e);
   if (!e.write) return;
   written_ = true;
   last_write_ = e;
-  ++version_;
+  next_version();
 }
 
 // Whether the last write precedes this read or atomic in observation order, or would if the access
@@ -188,6 +205,7 @@ void Story::make_room(const Side& side) {
 // times. By another operation it may acquire what the earlier one has not, and a race is reported
 // at each operation.
 bool Story::repeats_read(const Side& side, const Stamp& who) {
+  if (!readers_.test(mark_of(who))) return false;
   const auto is_same = [&](const Entry& e) {
     return e.who == who && !e.write && e.strong && e.version == version_ && e.scope == side.scope &&
            e.size == side.size;
@@ -238,7 +256,7 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
   fresh.chained = side.write;
   fresh.raced = races != nullptr;
   if (side.write) {
-    ++version_;
+    next_version();
     if (side.strong) {
       leave(side, lane, continues, who);
     } else {
@@ -249,7 +267,7 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
   }
   fresh.version = version_;
   make_room(side);
-  entries_.push_back(fresh);
+  push(fresh);
   return races != nullptr;
 }
 

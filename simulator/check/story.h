@@ -15,6 +15,7 @@
 // A story also holds the messages of the release patterns in its chain (8.8).
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <vector>
 
@@ -83,8 +84,13 @@ class Story {
   void end_chain();
   void make_room(const Side& side);
   bool repeats_read(const Side& side, const Stamp& who);
+  void push(const Entry& e);
+  void next_version();
 
   std::vector<Entry> entries_;
+  // Threads with a strong read of the present version, a bit each by mark_of() in story.cc: most
+  // reads repeat none, and need no search through the entries.
+  std::bitset<256> readers_;
   std::size_t last_repeated_ = 0;  // the last entry that a read was found to repeat
   Messages messages_;
   std::vector<Released> released_;

@@ -43,7 +43,10 @@ bool report_unwritten_change(Warp& w, const Request& r, Space space, LaneMask la
   return !report_unless_suppressed(w, std::move(f));
 }
 
-bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t size) {
+namespace {
+
+// Whether `size` bytes from `low` lie in one variable of a frame on the stack of the running split.
+bool in_variable_of_frame(const Warp& w, std::uint64_t low, std::uint64_t size) {
   const WarpControl& c = *w.control;
   const Program& program = *w.block->program;
   for (std::int32_t i = c.frame; i >= 0; i = c.frames[i].caller) {
@@ -53,6 +56,14 @@ bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t
       if (at >= range.begin && at < range.end && range.end - at >= size) return true;
     }
   }
+  return false;
+}
+
+}  // namespace
+
+bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t size) {
+  if (in_variable_of_frame(w, low, size)) return true;
+  const WarpControl& c = *w.control;
   // alloca memory lies above the frames whose size is known when it is allocated.
   return c.stack_pointer[lane] != 0 && low < c.stack_pointer[lane] &&
          c.stack_pointer[lane] - low >= size && low >= w.block->launch->kernel->local_total;
@@ -64,7 +75,9 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
   if (e.bits & (r.size - 1)) return report_misaligned(w, r, Space::kLocal, lanes);
   const std::uint32_t stride = b.launch->local_stride;
   LaneMask bad = 0;
-  each(lanes, [&](int i) { bad |= LaneMask{!in_local_variable(w, i, r.address[i], r.size)} << i; });
+  if (!in_variable_of_frame(w, e.low, e.high - e.low + r.size))
+    each(lanes,
+         [&](int i) { bad |= LaneMask{!in_local_variable(w, i, r.address[i], r.size)} << i; });
   if (bad != 0) {
     check::Finding f = access_finding(w, r, Space::kLocal, bad, check::Kind::kOutOfBounds);
     std::vector<Range> ranges;
@@ -81,14 +94,20 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
     return false;
   }
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.local.written.get());
-  each(lanes, [&](int i) {
-    const std::uint64_t at =
-        std::uint64_t{w.index * kWarpSize + static_cast<std::uint32_t>(i)} * stride + r.address[i];
-    r.host[i] = b.local.bytes.get() + at;
-    if (!b.launch->check_initialisation) return;
-    if (r.reads) note_missing(r, i, shadow, at, b.local.partly_written, at);
-    if (r.writes) note_written(r, i, shadow, at, b.local.partly_written, at);
-  });
+  const auto place = [&](int i) {
+    return std::uint64_t{w.index * kWarpSize + static_cast<std::uint32_t>(i)} * stride +
+           r.address[i];
+  };
+  each(lanes, [&](int i) { r.host[i] = b.local.bytes.get() + place(i); });
+  if (!b.launch->check_initialisation) return true;
+  if (r.reads) {
+    constexpr std::uint64_t kApart = ~std::uint64_t{0};  // each thread's bytes lie elsewhere
+    r.unwritten |= unwritten_lanes(shadow, 0, kApart, r.size, lanes, r.missing, place);
+    refine_unwritten(r, r.unwritten & lanes, b.local.partly_written, place);
+  }
+  if (r.writes)
+    each(lanes,
+         [&](int i) { note_written(r, i, shadow, place(i), b.local.partly_written, place(i)); });
   return true;
 }
 

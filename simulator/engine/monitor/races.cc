@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "simulator/check/global_rows.h"
@@ -156,9 +157,11 @@ check::RaceShape race_shape(const Block& b, const Request& r, const Opponent& o)
                                                     : check::RaceShape::kOther;
 }
 
-// Returns false if the launch ends.
+// Returns false if the launch ends. `where`: is called only for a report. A loop may repeat a race
+// that needs none very often.
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space,
-                                           std::string where, const Opponent& o) {
+                                           const std::function<std::string()>& where,
+                                           const Opponent& o) {
   Block& b = *w.block;
   compare_race_with_proof(w, space, r.address[lane], r.pc,
                           o.past ? std::nullopt : std::optional(o.pc), lane);
@@ -171,13 +174,13 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   if (shape != check::RaceShape::kOther && !benign &&
       known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown))
     return true;
-  // One report for a site is sufficient; a loop may repeat it very often.
+  // One report for a site is sufficient.
   if (benign ? !first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kInformation)
              : already_reported(w, check::Kind::kRace, r.pc))
     return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
   if (benign) f.severity = check::Severity::kInformation;
-  f.where = std::move(where);
+  f.where = where();
   const check::Access other = access_of(b, o, r.address[lane], r.size);
   f.detail = reads_source(w, r, space, o)
                  ? "The copy may read its source until its thread has waited, by "
@@ -399,7 +402,8 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, CellsOf cells_of, Where wh
           races.access(granule, mask, static_cast<std::uint32_t>(r.lane_of(i)), access, conflict);
     });
     if (found && good)
-      good = report_race(w, r, i, kSpace, where(first), opponent(b, w.index, conflict));
+      good = report_race(
+          w, r, i, kSpace, [&] { return where(first); }, opponent(b, w.index, conflict));
     store(w, r, 1u << i);
   });
   return good;
@@ -466,8 +470,9 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
       found = b.races.access(first, r.size, lane, side, c);
     }
     if (found && good) {
-      good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]),
-                         opponent(b, w.index, c));
+      good = report_race(
+          w, r, i, Space::kShared, [&] { return in_shared_variable(*b.launch, r.address[i]); },
+          opponent(b, w.index, c));
     }
     store(w, r, 1u << i);
   });

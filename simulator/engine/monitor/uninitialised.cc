@@ -1,5 +1,6 @@
 #include "simulator/engine/monitor/uninitialised.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -432,6 +433,14 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     }
   }
   if (mask == 0) return true;
+  const OperandUse* const begin = program.uses.data() + program.use_begin[pc];
+  const OperandUse* const end = program.uses.data() + program.use_begin[pc + 1];
+  // Most operations meet no mark, even in a warp that has some.
+  const bool meets_mark = std::any_of(begin, end, [&](const OperandUse& u) {
+    const Validity::Word* const word = word_of(u.slot);
+    return word != nullptr && (word->invalid & mask) != 0;
+  });
+  if (!meets_mark) return true;
   const ValidityTransfer flow = program.transfers[pc];
   Validity::Word result;
   LaneMask merged = 0;  // lanes that combine a known value with an unwritten one
@@ -439,8 +448,6 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   LaneMask whole = mask;  // lanes whose sources are invalid in all bytes
   int sources = 0, results = 0;
   bool any = false;
-  const OperandUse* const begin = program.uses.data() + program.use_begin[pc];
-  const OperandUse* const end = program.uses.data() + program.use_begin[pc + 1];
   for (const OperandUse* u = begin; u != end; ++u) {
     if (u->role == Role::kWrite) continue;
     ++sources;

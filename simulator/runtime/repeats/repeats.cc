@@ -14,15 +14,12 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// What a process may spend before any launch has ended, and the share of the time of executed
-// launches, and of the time that repetitions have saved.
-constexpr double kAtFirst = 0.02, kOfExecuted = 0.02, kOfGained = 0.5;
 // A launch that takes so many seconds is executed.
 constexpr double kShort = 30e-6;
 // Bytes that are read in a second, at least.
 constexpr double kBytesPerSecond = 4e9;
 constexpr std::size_t kMostRecords = 256;
-// Bytes that are saved in all, and after a launch that has not come again yet.
+// Bytes that are saved in all, and besides of launches that have not come again yet.
 constexpr std::uint64_t kMostSaved = std::uint64_t{512} << 20,
                         kMostAtOnce = std::uint64_t{32} << 20;
 
@@ -58,9 +55,14 @@ Digest digest_of_launch(const engine::Kernel& kernel, const engine::LaunchConfig
   return digest_of(all);
 }
 
-// Whether the launch has done nothing but change memory.
+bool is_harmless_race(const check::Finding& f) {
+  return f.kind == check::Kind::kRace && f.severity == check::Severity::kInformation;
+}
+
+// Whether the launch has done nothing but change memory, and perhaps met races that do no harm.
 bool only_changed_memory(const engine::Outcome& o) {
-  return o.findings.empty() && o.unwritten_stores.empty() && o.heap.empty() && o.launches.empty() &&
+  return std::all_of(o.findings.begin(), o.findings.end(), is_harmless_race) &&
+         o.unwritten_stores.empty() && o.heap.empty() && o.launches.empty() &&
          !o.started_dependents && !o.waited && !o.informed_host && !o.heard_host;
 }
 
@@ -97,6 +99,12 @@ bool Repeats::Record::fits(const MemoryState& state) const {
   return true;
 }
 
+std::uint64_t Repeats::Record::saved_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Saved& s : saved) bytes += s.contents.size() + s.written.size();
+  return bytes;
+}
+
 std::vector<Piece> Repeats::Record::differing(const MemoryState& state) const {
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i < state.size(); ++i) {
@@ -105,14 +113,15 @@ std::vector<Piece> Repeats::Record::differing(const MemoryState& state) const {
   return pieces;
 }
 
-bool Repeats::is_affordable(double seconds) const {
-  return mode_ != Mode::kOn ||
-         spent_ + seconds <= kAtFirst + kOfExecuted * executed_ + kOfGained * gained_;
+bool Repeats::is_affordable(const KnownKernel& kernel, double seconds) const {
+  return mode_ != Mode::kOn || budget_.allows(seconds, kernel.in_vain);
 }
 
-// The present state of memory, if that is worth looking at.
-const MemoryState* Repeats::look(memory::DeviceMemory& memory) {
-  if (!is_affordable(seconds_to_read(digests_.unread_bytes(memory)))) return nullptr;
+// The present state of memory, if it is worth looking at it so many times.
+const MemoryState* Repeats::look(const KnownKernel& kernel, memory::DeviceMemory& memory,
+                                 int times) {
+  if (!is_affordable(kernel, times * seconds_to_read(digests_.unread_bytes(memory))))
+    return nullptr;
   return digests_.now(memory);
 }
 
@@ -123,20 +132,22 @@ Repeats::Begun Repeats::begin(const engine::Kernel& kernel, const engine::Launch
   begun.attempt.since = before;
   const auto [it, is_new] = kernels_.try_emplace(&kernel);
   if (is_new) it->second.is_repeatable = engine::depends_on_memory_alone(kernel);
-  const KnownKernel& known = it->second;
+  KnownKernel& known = it->second;
   const bool is_short = mode_ == Mode::kOn && known.seconds > 0 && known.seconds < kShort;
-  if (!known.is_repeatable || is_short || !is_affordable(0) || !config.closed()) return begun;
-  begun = find_or_attempt(kernel, config, device, memory);
+  if (!known.is_repeatable || is_short || !is_affordable(known, 0) || !config.closed())
+    return begun;
+  begun = find_or_attempt(known, kernel, config, device, memory);
   begun.attempt.since = SteadyClock::now();
-  spent_ += seconds_between(before, begun.attempt.since);
+  budget_.spent(seconds_between(before, begun.attempt.since));
   return begun;
 }
 
-Repeats::Begun Repeats::find_or_attempt(const engine::Kernel& kernel,
+Repeats::Begun Repeats::find_or_attempt(KnownKernel& known, const engine::Kernel& kernel,
                                         const engine::LaunchConfig& config, int device,
                                         memory::DeviceMemory& memory) {
   Begun begun;
-  const MemoryState* const state = look(memory);
+  // If it is recorded, its memory is looked at once more when it has ended.
+  const MemoryState* const state = look(known, memory, 2);
   if (state == nullptr) return begun;
   begun.attempt.launch = digest_of_launch(kernel, config, device);
   const auto record = find(begun.attempt.launch, *state);
@@ -145,8 +156,11 @@ Repeats::Begun Repeats::find_or_attempt(const engine::Kernel& kernel,
     if (pieces.empty() || !record->saved.empty()) {
       restore(*record, pieces, memory);
       ++count_;
-      gained_ += record->seconds;
+      known.in_vain = 0;
+      record->came_again = true;
+      budget_.gained(record->seconds);
       begun.outcome.emplace();
+      begun.outcome->findings = record->findings;
       begun.outcome->counters = record->counters;
       begun.outcome->first_record = begun.outcome->end_of_records = memory.race_records();
       return begun;
@@ -164,32 +178,42 @@ bool Repeats::ended(const Attempt& attempt, const engine::Kernel& kernel,
                     const engine::Outcome& outcome, bool waited, memory::DeviceMemory& memory) {
   const auto now = SteadyClock::now();
   const double seconds = seconds_between(attempt.since, now);
-  executed_ += seconds;
+  budget_.executed(seconds);
   kernels_[&kernel].seconds = seconds;
   wrote();
   if (!attempt.before || waited || !only_changed_memory(outcome)) return false;
   const bool compared = record(attempt, kernel, outcome, seconds, memory);
-  spent_ += seconds_between(now, SteadyClock::now());
+  budget_.spent(seconds_between(now, SteadyClock::now()));
   return compared;
 }
 
 // Records a launch, or compares it with its record. Returns whether it was compared.
 bool Repeats::record(const Attempt& attempt, const engine::Kernel& kernel,
                      const engine::Outcome& outcome, double seconds, memory::DeviceMemory& memory) {
-  const MemoryState* const after = look(memory);
+  KnownKernel& known = kernels_[&kernel];
+  const MemoryState* const after = look(known, memory, 1);
   if (after == nullptr || after->size() != attempt.before->size()) return false;
-  const auto known = find(attempt.launch, *attempt.before);
-  if (known == records_.end()) {
-    add({attempt.launch, *attempt.before, *after, outcome.counters, seconds, {}});
-    save(records_.front(), kMostAtOnce, memory);
-  } else if (!known->differing(*after).empty()) {
+  const auto earlier = find(attempt.launch, *attempt.before);
+  if (earlier == records_.end()) {
+    ++known.in_vain;
+    add({attempt.launch,
+         *attempt.before,
+         *after,
+         outcome.findings,
+         outcome.counters,
+         seconds,
+         false,
+         {}});
+    save(known, records_.front(), memory);
+  } else if (!earlier->differing(*after).empty()) {
     if (mode_ == Mode::kCompare) report_difference(kernel);
-    drop(known);  // its outcome depends on more than memory
+    drop(earlier);  // its outcome depends on more than memory
   } else if (mode_ == Mode::kCompare) {
     ++count_;
     return true;
-  } else if (known->saved.empty()) {
-    save(*known, kMostSaved, memory);
+  } else if (earlier->saved.empty()) {
+    earlier->came_again = true;
+    save(known, *earlier, memory);
   }
   return false;
 }
@@ -198,7 +222,6 @@ void Repeats::forget() {
   records_.clear();
   by_launch_.clear();
   kernels_.clear();
-  saved_bytes_ = 0;
 }
 
 Repeats::Records::iterator Repeats::find(const Digest& launch, const MemoryState& state) {
@@ -216,22 +239,28 @@ void Repeats::add(Record record) {
 }
 
 void Repeats::drop(Records::iterator record) {
-  for (const Saved& s : record->saved) saved_bytes_ -= s.contents.size() + s.written.size();
   const auto [first, last] = by_launch_.equal_range(record->launch);
   by_launch_.erase(std::find_if(first, last, [&](const auto& r) { return r.second == record; }));
   records_.erase(record);
 }
 
-// Saves what the launch has changed, in place of what was not needed for the longest time. Does
-// nothing if all saved bytes together would be more than `most`.
-void Repeats::save(Record& record, std::uint64_t most, memory::DeviceMemory& memory) {
+// Saves what the launch has changed, in place of what was not needed for the longest time. Where
+// too little room is left, nothing is saved. Results that may never be needed take no room from
+// those that were.
+void Repeats::save(const KnownKernel& kernel, Record& record, memory::DeviceMemory& memory) {
+  const std::uint64_t most = record.came_again ? kMostSaved : kMostAtOnce;
   std::uint64_t bytes = 0;
   const std::vector<Piece> changed = record.differing(record.before);
   for (const Piece& p : changed) bytes += p.allocation->size + shadow_bytes(memory, *p.allocation);
-  if (bytes > most || !is_affordable(seconds_to_read(2 * bytes))) return;
-  for (auto last = records_.end(); saved_bytes_ + bytes > most;) {
+  if (bytes > most || !is_affordable(kernel, seconds_to_read(2 * bytes))) return;
+  const auto gives_way = [&](const Record& r) { return record.came_again || !r.came_again; };
+  std::uint64_t taken = 0;
+  for (const Record& r : records_) taken += gives_way(r) ? r.saved_bytes() : 0;
+  for (auto last = records_.end(); taken + bytes > most;) {
     --last;
-    if (!last->saved.empty()) drop(last++);
+    if (!gives_way(*last)) continue;
+    taken -= last->saved_bytes();
+    last->saved.clear();
   }
   for (const Piece& p : changed) {
     const memory::Allocation& a = *p.allocation;
@@ -240,7 +269,6 @@ void Repeats::save(Record& record, std::uint64_t most, memory::DeviceMemory& mem
     record.saved.push_back(
         {a.base, {contents, contents + a.size}, {written, written + shadow_bytes(memory, a)}});
   }
-  saved_bytes_ += bytes;
 }
 
 // Makes the allocations of `pieces` what the launch left.

@@ -2,20 +2,20 @@
 // same contents of memory. Programs that measure a kernel launch it many times like this.
 //
 // Nothing can race with a closed launch (work/closed.h). If its kernel also depends on memory alone
-// (engine/launch/repeatable.h) and it has no findings, it has one outcome, whichever of the two
+// (engine/launch/repeatable.h) and it has no error, it has one outcome, whichever of the two
 // launches is executed. So the later one is not executed: memory becomes what the earlier launch
-// left, and its counters are added again. With several host threads a kernel whose atomics depend
-// on the order of its blocks has several valid outcomes; a repetition gets that of the earlier
-// launch.
+// left, and its counters are added again. Its races that do no harm, such as two writes of one
+// value, are reported again. With several host threads a kernel whose atomics depend on the order
+// of its blocks has several valid outcomes; a repetition gets that of the earlier launch.
 //
-// A launch that was checked for unwritten bytes and has no finding did not depend on them. So an
+// A launch that was checked for unwritten bytes and has no error did not depend on them. So an
 // allocation that was fresh, without a written byte, may differ later. If the launch left it fresh,
 // it may be in any state. Otherwise it may be as the launch left it: the launch would write the
 // same bytes once more.
 //
 // Digests of memory (digests.h) decide whether its contents are the same. They cost time, so
 // launches are recorded only as long as this takes little time beside what launches take and what
-// repetitions have saved.
+// repetitions have saved (budget.h).
 #pragma once
 
 #include <chrono>
@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "simulator/engine/launch/launch.h"
+#include "simulator/runtime/repeats/budget.h"
 #include "simulator/runtime/repeats/digests.h"
 
 namespace lockstep::runtime {
@@ -83,8 +84,10 @@ class Repeats {
   struct Record {
     Digest launch;
     MemoryState before, after;
+    std::vector<check::Finding> findings;
     engine::Counters counters;
     double seconds = 0;        // that its execution took
+    bool came_again = false;   // another launch has fitted
     std::vector<Saved> saved;  // the allocations that it has changed; may be empty
 
     // Whether the launch neither depends on allocation `i` nor changes it.
@@ -93,23 +96,26 @@ class Repeats {
     bool fits(const MemoryState& state) const;
     // Those of the launch's allocations that differ from the state after it, as they are then.
     std::vector<Piece> differing(const MemoryState& state) const;
+    std::uint64_t saved_bytes() const;
   };
   struct KnownKernel {
     bool is_repeatable = false;
     double seconds = 0;  // of its latest execution; 0: there was none
+    int in_vain = 0;     // launches that were recorded since its last repetition
   };
   using Records = std::list<Record>;  // the latest first
 
-  Begun find_or_attempt(const engine::Kernel& kernel, const engine::LaunchConfig& config,
-                        int device, memory::DeviceMemory& memory);
+  Begun find_or_attempt(KnownKernel& known, const engine::Kernel& kernel,
+                        const engine::LaunchConfig& config, int device,
+                        memory::DeviceMemory& memory);
   bool record(const Attempt& attempt, const engine::Kernel& kernel, const engine::Outcome& outcome,
               double seconds, memory::DeviceMemory& memory);
-  bool is_affordable(double seconds) const;
-  const MemoryState* look(memory::DeviceMemory& memory);
+  bool is_affordable(const KnownKernel& kernel, double seconds) const;
+  const MemoryState* look(const KnownKernel& kernel, memory::DeviceMemory& memory, int times);
   Records::iterator find(const Digest& launch, const MemoryState& state);
   void add(Record record);
   void drop(Records::iterator record);
-  void save(Record& record, std::uint64_t most, memory::DeviceMemory& memory);
+  void save(const KnownKernel& kernel, Record& record, memory::DeviceMemory& memory);
   void restore(const Record& record, const std::vector<Piece>& pieces,
                memory::DeviceMemory& memory);
 
@@ -118,10 +124,8 @@ class Repeats {
   Records records_;
   std::multimap<Digest, Records::iterator> by_launch_;
   std::unordered_map<const engine::Kernel*, KnownKernel> kernels_;
-  std::uint64_t saved_bytes_ = 0;
   std::uint64_t count_ = 0;
-  // Seconds: of executed launches, of digests and copies, and of repetitions if they were executed.
-  double executed_ = 0, spent_ = 0, gained_ = 0;
+  RepeatsBudget budget_;
 };
 
 }  // namespace lockstep::runtime

@@ -45,6 +45,7 @@ std::string kernels() {
          entry("other", load + store) +
          entry("half", load + "  and.b32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, 0;\n  @%p1" + store) +
          entry("add", load + "  add.s32 %r2, %r2, 1;\n  st.global.b32 [%rd3], %r2;\n") +
+         entry("same", "  mov.u32 %r2, 7;\n  st.global.b32 [%rd2], %r2;\n") +
          entry("late", "  mov.u32 %r2, %clock;\n" + store) +
          entry("called", "  call write, (%rd4, %r1);\n") +
          entry("called_late", "  call timed, (%rd4);\n") +
@@ -67,6 +68,7 @@ struct Scene {
   Repeats repeats;
   memory::Address x, y;
   bool closed = true;
+  std::vector<check::Finding> findings;  // of the latest launch
 
   explicit Scene(Mode mode = Mode::kAlways, std::uint32_t checks = check::kAllChecks)
       : repeats(mode) {
@@ -99,10 +101,12 @@ struct Scene {
     Repeats::Begun begun = repeats.begin(*kernel, config, 0, gpu.memory);
     if (begun.outcome) {
       EXPECT_EQ(begun.outcome->counters.warp_instructions, instructions_);
+      findings = begun.outcome->findings;
       return true;
     }
     const engine::Outcome outcome = engine::launch(*kernel, config, gpu.memory);
     instructions_ = outcome.counters.warp_instructions;
+    findings = outcome.findings;
     if (before_end) before_end();
     repeats.ended(begun.attempt, *kernel, outcome, waited, gpu.memory);
     return false;
@@ -232,6 +236,51 @@ TEST(Repeats, LaunchesWithFindingsAreExecuted) {
   EXPECT_FALSE(s.repeats_one("copy", unwritten, s.y));
   EXPECT_FALSE(s.repeats_one("add", s.x + 4, s.y));
   EXPECT_FALSE(s.repeats_one("add", s.x + 4, s.y));
+}
+
+TEST(Repeats, RacesThatDoNoHarmAreReportedAgain) {
+  Scene s;
+  EXPECT_FALSE(s.repeats_one("same", s.x, s.y));
+  ASSERT_EQ(s.findings.size(), 1u);
+  const check::Finding first = s.findings[0];
+  EXPECT_EQ(first.severity, check::Severity::kInformation);
+  EXPECT_TRUE(s.repeats_one("same", s.x, s.y));
+  ASSERT_EQ(s.findings.size(), 1u);
+  EXPECT_EQ(s.findings[0].to_string(), first.to_string());
+  EXPECT_EQ(s.findings[0].occurrences, first.occurrences);
+}
+
+// Each of the two results is kept alone, but both are more than what is kept of launches that have
+// not come again.
+TEST(Repeats, LaunchesInTurnsRepeatAlthoughTheirResultsAreLarge) {
+  Scene s;
+  const memory::Address large = s.gpu.unwritten(20 << 20),
+                        z = s.gpu.buffer(std::vector<int>(kCount, 2));
+  for (int round = 0; round < 4; ++round) {
+    s.repeats_one("copy", s.x, large);
+    s.repeats_one("copy", z, large);
+  }
+  EXPECT_TRUE(s.repeats_one("copy", s.x, large));
+  EXPECT_THAT(s.get(large), Each(1));
+  EXPECT_TRUE(s.repeats_one("copy", z, large));
+  EXPECT_THAT(s.get(large), Each(2));
+}
+
+// What a launch in turns keeps, others that come once do not take away.
+TEST(Repeats, LaunchesThatComeOnceTakeNoRoomFromOthers) {
+  Scene s;
+  const memory::Address large = s.gpu.unwritten(20 << 20),
+                        z = s.gpu.buffer(std::vector<int>(kCount, 2));
+  for (int round = 0; round < 4; ++round) {
+    s.repeats_one("copy", s.x, large);
+    s.repeats_one("copy", z, large);
+  }
+  s.set(s.x, 3);
+  EXPECT_FALSE(s.repeats_one("copy", s.x, large));
+  s.set(s.x, 1);
+  s.set(large, 2);
+  EXPECT_TRUE(s.repeats_one("copy", s.x, large)) << "as behind the launch from z";
+  EXPECT_THAT(s.get(large), Each(1));
 }
 
 TEST(Repeats, LaunchesThatHaveWaitedAreExecuted) {

@@ -51,23 +51,37 @@ inline void copy_lanes_in(std::byte* d, const Request& r, LaneMask mask, int off
 }
 
 // Widening of narrow loads (9.4.1): sign- or zero-extended into the register.
+template <LoadFrom kFrom, class Narrow, class Register>
+void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset) {
+  each(mask, [&](int i) {
+    Narrow v;
+    copy_in<kFrom, sizeof v>(reinterpret_cast<std::byte*>(&v), r.host[i] + offset);
+    const auto extended = static_cast<Register>(v);
+    std::memcpy(d + static_cast<std::size_t>(i) * sizeof extended, &extended, sizeof extended);
+  });
+}
+template <LoadFrom kFrom, class Narrow>
+void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, const Op& op) {
+  switch (op.register_bytes) {
+    case 2: return extend_lanes_in<kFrom, Narrow, std::uint16_t>(d, r, mask, offset);
+    case 4: return extend_lanes_in<kFrom, Narrow, std::uint32_t>(d, r, mask, offset);
+    default: return extend_lanes_in<kFrom, Narrow, std::uint64_t>(d, r, mask, offset);
+  }
+}
 template <LoadFrom kFrom>
 void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, const Op& op) {
-  each(mask, [&](int i) {
-    std::uint64_t v = 0;
-    if constexpr (kFrom == LoadFrom::kMemory) {
-      by_size(op.width, [&](auto bytes) {
-        if constexpr (bytes() <= sizeof v) load_element<bytes()>(&v, r.host[i] + offset);
-      });
-    } else {
-      std::memcpy(&v, r.host[i] + offset, op.width);
-    }
-    if (op.as<MemoryFields>().has(kSignExtend)) {
-      const int up = 64 - 8 * op.width;
-      v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v << up) >> up);
-    }
-    std::memcpy(d + i * op.register_bytes, &v, op.register_bytes);
-  });
+  const bool with_sign = op.as<MemoryFields>().has(kSignExtend);
+  switch (op.width) {
+    case 1:
+      return with_sign ? extend_lanes_in<kFrom, std::int8_t>(d, r, mask, offset, op)
+                       : extend_lanes_in<kFrom, std::uint8_t>(d, r, mask, offset, op);
+    case 2:
+      return with_sign ? extend_lanes_in<kFrom, std::int16_t>(d, r, mask, offset, op)
+                       : extend_lanes_in<kFrom, std::uint16_t>(d, r, mask, offset, op);
+    default:
+      return with_sign ? extend_lanes_in<kFrom, std::int32_t>(d, r, mask, offset, op)
+                       : extend_lanes_in<kFrom, std::uint32_t>(d, r, mask, offset, op);
+  }
 }
 
 // Marks the elements of a load that lanes read from bytes nobody has written.
