@@ -28,7 +28,12 @@ def clang_arguments(ctx, context, copts):
         copt for copt in ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts
         if not copt.startswith("--param")
     ])
-    args.add_all(["-fPIC", "-fno-omit-frame-pointer", "-Wall"])
+    args.add_all([
+        "-fPIC",
+        "-fno-omit-frame-pointer",
+        "-Wall",
+        "-Wno-deprecated-declarations",  # libstdc++'s std::stable_sort
+    ])
     args.add_all(copts)
     args.add_all(context.defines, format_each = "-D%s")
     args.add_all(context.quote_includes, before_each = "-iquote")

@@ -10,5 +10,5 @@ shift 2
 
 # A parsed header stores absolute paths, which must be the same in every sandbox.
 read_files=$(env PWD=/proc/self/cwd "$@" -MD -MF -)
-comm -23 <(sort -u "$list") \
-  <(tr ' ' '\n' <<< "$read_files" | sed -e 's#^/proc/self/cwd/##' -e 's#^\./##' | sort -u) > "$unread"
+tr ' ' '\n' <<< "$read_files" | sed -e 's#^/proc/self/cwd/##' -e 's#^\./##' | sort -u |
+  comm -23 <(sort -u "$list") - > "$unread"

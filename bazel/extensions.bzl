@@ -35,6 +35,6 @@ def _machine_impl(_ctx):
 
 machine = module_extension(
     implementation = _machine_impl,
-    doc = "@cuda, the toolkit, @local_clang, @local_gpus, the identity of the GPUs, and, from the " +
-          "distribution, @d3, @xbyak, @xxhash and the licences in @notices.",
+    doc = "@cuda, the toolkit, @local_clang, @local_gpus, the identity of the GPUs, and, from " +
+          "the distribution, @d3, @xbyak, @xxhash and the licences in @notices.",
 )
