@@ -1,6 +1,6 @@
 #!/bin/bash
-# clang_wrap.sh with the real clang: unread headers are listed, undeclared ones are not, and an error
-# is reported. $1: clang_wrap.sh.
+# clang_wrap.sh with the real clang: unread headers are listed, a parsed header is valid in another
+# folder, and an error is reported. $1: clang_wrap.sh.
 set -u
 source bazel/tests/assert.sh
 
