@@ -9,11 +9,12 @@ which GCC has in parsed form. A source must still include what it uses: `bazel b
 --config=own-headers` compiles every source without them.
 """
 
+load(":clang.bzl", "TESTS_BY_CLANG", "by_clang", "clang_objects", "tests_by_clang")
 load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS", "OPTIMISED", "STANDARD_COPTS")
 load(":joined.bzl", "joined_source")
 load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
-load("@rules_cc//cc:cc_test.bzl", "cc_test")
+load("@rules_cc//cc:cc_test.bzl", _cc_test = "cc_test")
 
 # The options under which each header is parsed: those of many sources. GCC does not distinguish -O2
 # from -O3, nor strict aliasing from none. If a source used a header parsed under other options, GCC
@@ -57,9 +58,9 @@ def _opening(srcs, copts, deps, headers):
         }),
     }
 
-def _join(joined, srcs, testonly = False):
+def _join(joined, srcs, testonly = False, clang = False):
     """Declares the source `joined`, which includes the sources among srcs; returns srcs and
-    textual_hdrs for the rule that compiles it.
+    textual_hdrs for the rule that compiles it. If clang compiles it, these srcs lack it.
 
     With --config=own-headers each source is compiled separately.
     """
@@ -69,6 +70,7 @@ def _join(joined, srcs, testonly = False):
     )
     return [src for src in srcs if not src.endswith(".cc")] + select({
         "//bazel/precompiled:off": sources,
+        "//bazel/precompiled:by_clang": [] if clang else [joined],
         "//conditions:default": [joined],
     }), select({
         "//bazel/precompiled:off": [],
@@ -115,6 +117,75 @@ def cc_library(
         opening["srcs"], opening["textual_hdrs"] = _join(name + "_joined.cc", srcs, testonly)
     _cc_library(name = name, linkstatic = True, **dict(kwargs, **opening))
 
+def cc_test(
+    name, srcs = [], copts = [], deps = [], local_defines = [], tags = [], **kwargs
+):
+    """A cc_test, of which clang compiles the sources *_test.cc where clang.bzl allows it."""
+    own_srcs, own_deps = tests_by_clang(
+        name, srcs, deps, copts, local_defines = local_defines, tags = tags
+    )
+    _cc_test(
+        name = name,
+        srcs = own_srcs,
+        copts = copts,
+        local_defines = local_defines,
+        tags = tags,
+        deps = own_deps,
+        **kwargs
+    )
+
+def _joined_tests(name, srcs, deps, copts, tags):
+    """Declares what compiles the tests `srcs` as one source (joined.bzl); returns the srcs and deps
+    of the rule `name`."""
+    joined = name + "_joined_test.cc"
+    own, textual = _join(joined, srcs, True, clang = TESTS_BY_CLANG)
+    _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)
+    deps = deps + [":%s_sources" % name]
+    if not TESTS_BY_CLANG:
+        return own, deps
+    clang_objects(
+        name = name + "_by_clang",
+        srcs = [joined],
+        hdrs = [src for src in srcs if src.endswith(".h")],
+        copts = copts,
+        tags = tags,
+        deps = deps,
+    )
+    return own, deps + by_clang([":%s_by_clang" % name], [])
+
+def cc_test_library(
+    name, srcs, hdrs = [], copts = [], deps = [], joined = False, tags = [], **kwargs
+):
+    """Tests for several programs: a cc_library that links all its objects, of which clang compiles
+    the sources *_test.cc as in a cc_test.
+
+    Args:
+      name: its name.
+      srcs: its sources.
+      hdrs: its headers.
+      copts: its compiler options.
+      deps: its dependencies.
+      joined: compile the sources as one.
+      tags: those of its tests.
+      **kwargs: further arguments of cc_library.
+    """
+    if joined:
+        own_srcs, own_deps = _joined_tests(name, srcs, deps, copts, tags)
+    else:
+        own_srcs, own_deps = tests_by_clang(name, srcs, deps, copts, hdrs = hdrs, tags = tags)
+    _cc_library(
+        name = name,
+        testonly = True,
+        srcs = own_srcs,
+        hdrs = hdrs,
+        copts = STANDARD_COPTS + copts,
+        linkstatic = True,
+        tags = tags,
+        deps = own_deps,
+        alwayslink = True,
+        **kwargs
+    )
+
 def cc_tests(name, srcs, deps = [], data = [], computing = [], **kwargs):
     """Small tests as one program, whose sources are compiled as one (joined.bzl).
 
@@ -130,11 +201,9 @@ def cc_tests(name, srcs, deps = [], data = [], computing = [], **kwargs):
         than the optimisation of all sources would take.
       **kwargs: further arguments of cc_test.
     """
-    own, textual = _join(name + "_joined_test.cc", srcs, True)
-    _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)
-    parts = [":%s_sources" % name]
+    own, parts = _joined_tests(name, srcs, deps, [], kwargs.get("tags", []))
     if computing:
-        parts.append(":%s_computing" % name)
+        parts = parts + [":%s_computing" % name]
         own_computing, textual_computing = _join(name + "_computing_test.cc", computing, True)
         _cc_library(
             name = name + "_computing",
@@ -145,7 +214,7 @@ def cc_tests(name, srcs, deps = [], data = [], computing = [], **kwargs):
             deps = deps,
             alwayslink = True,
         )
-    cc_test(name = name, srcs = own, deps = deps + parts, data = data, **kwargs)
+    _cc_test(name = name, srcs = own, deps = parts, data = data, **kwargs)
     for src in srcs + computing:
         native.test_suite(name = src.split("/")[-1][:-len(".cc")], tests = [name])
 

@@ -2,12 +2,14 @@
 WORKSPACE."""
 
 load(":gpu.bzl", "local_gpus")
+load(":local_clang.bzl", "local_clang")
 load(":notices.bzl", "notices_repository")
 load(":system.bzl", "system_library")
 load(":toolkit.bzl", "cuda_toolkit_repository")
 
 def _machine_impl(_ctx):
     cuda_toolkit_repository(name = "cuda")
+    local_clang(name = "local_clang")
     local_gpus(name = "local_gpus")
     notices_repository(name = "notices")
 
@@ -33,6 +35,6 @@ def _machine_impl(_ctx):
 
 machine = module_extension(
     implementation = _machine_impl,
-    doc = "@cuda, the toolkit, @local_gpus, the identity of the GPUs, and, from the " +
-          "distribution, @d3, @xbyak, @xxhash and the licences in @notices.",
+    doc = "@cuda, the toolkit, @local_clang, @local_gpus, the identity of the GPUs, and, from " +
+          "the distribution, @d3, @xbyak, @xxhash and the licences in @notices.",
 )

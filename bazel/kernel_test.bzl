@@ -6,8 +6,7 @@ where it runs; all else is the same, even the object files.
 
 load("@local_gpus//:gpus.bzl", "GPU_IDENTITY", "GPU_POOL")
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
-load("@rules_cc//cc:cc_library.bzl", "cc_library")
-load("@rules_cc//cc:cc_test.bzl", "cc_test")
+load(":cc.bzl", "cc_test", "cc_test_library")
 load(":copts.bzl", "HOT_HOST_COPTS", "IS_MAIN_WORKSPACE", "QUICK_COPTS", "STANDARD_COPTS")
 
 # Labels of this repository, whichever workspace declares the test.
@@ -91,17 +90,14 @@ def kernel_test(
     if wrong_min_sm(min_sm):
         fail("kernel_test(name = \"%s\"): %s" % (name, wrong_min_sm(min_sm)))
     objects = name + "_test_objects"
-    cc_library(
+    cc_test_library(
         name = objects,
-        testonly = True,
         srcs = srcs,
-        copts = STANDARD_COPTS + QUICK_COPTS + copts,
+        copts = QUICK_COPTS + copts,
         data = data,
-        linkstatic = True,
         tags = tags + simulated_tags,
         visibility = ["//visibility:private"],
         deps = deps + kernels + [_MAIN, _CUDA, _GTEST],
-        alwayslink = True,
     )
     cc_test(
         name = name + "_test",

@@ -12,6 +12,7 @@ load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load(":clang.bzl", "ParsedByClangInfo", "clang_arguments", "run_clang")
 load(":copts.bzl", "STANDARD_COPTS")
 
 def parsed_variants(variants, compilation_mode):
@@ -60,6 +61,20 @@ def _precompile(ctx, header, parsed, copts, context):
         outputs = [parsed],
     )
 
+def _precompile_by_clang(ctx, header, copts, context):
+    parsed = ctx.actions.declare_file("%s/%s.pch" % (ctx.label.name, ctx.attr.header))
+    args = clang_arguments(ctx, context, STANDARD_COPTS + copts)
+    args.add_all([
+        "-xc++-header",
+        # Templates that the header uses are compiled once, not in each source.
+        "-fpch-instantiate-templates",
+        # Sandboxes and caches keep no times.
+        "-Xclang",
+        "-fno-pch-timestamp",
+    ])
+    run_clang(ctx, args, header, parsed, context.headers)
+    return ParsedByClangInfo(parsed = parsed)
+
 def _precompiled_header_impl(ctx):
     library = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
     header = ctx.actions.declare_file("%s/%s" % (ctx.label.name, ctx.attr.header))
@@ -72,11 +87,17 @@ def _precompiled_header_impl(ctx):
         ["#include <%s>\n" % name for name in ctx.attr.includes],
     ))
     headers = [header]
+    providers = []
 
     # Another compiler has another form for parsed headers, and other rules for their use. GCC
     # searches a folder.
     if find_cc_toolchain(ctx).compiler in ["compiler", "gcc"]:
         for name, copts in parsed_variants(ctx.attr.variants, ctx.var["COMPILATION_MODE"]).items():
+            if name in ctx.attr.by_clang:
+                providers.append(
+                    _precompile_by_clang(ctx, header, copts, library.compilation_context)
+                )
+                continue
             parsed = ctx.actions.declare_file(
                 "%s/%s.gch/%s" % (ctx.label.name, ctx.attr.header, name)
             )
@@ -86,13 +107,16 @@ def _precompiled_header_impl(ctx):
         headers = depset(headers),
         system_includes = depset([header.dirname]),
     ))
-    return [cc_common.merge_cc_infos(direct_cc_infos = [own], cc_infos = [library])]
+    return providers + [cc_common.merge_cc_infos(direct_cc_infos = [own], cc_infos = [library])]
 
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     doc = "A library like its deps, with a header of the name `header` that includes `includes` " +
           "and is parsed already.",
     attrs = {
+        "by_clang": attr.string_list(
+            doc = "The variant that clang parses, not GCC: of sources that clang compiles."
+        ),
         "deps": attr.label_list(
             providers = [CcInfo], doc = "The libraries whose headers these are."
         ),
@@ -105,6 +129,7 @@ precompiled_header = rule(
             doc = "A name for each set of options that sources are compiled with beside the " +
                   "common ones -> these.",
         ),
+        "_clang_wrap": attr.label(default = "//bazel:clang_wrap.sh", allow_single_file = True),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],

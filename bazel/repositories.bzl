@@ -12,6 +12,7 @@ below.
 
 load(":bazel4.bzl", "bazel4_repositories")
 load(":gpu.bzl", "local_gpus")
+load(":local_clang.bzl", "local_clang")
 load(":notices.bzl", "notices_repository")
 load(":system.bzl", "system_library")
 load(":toolkit.bzl", "cuda_toolkit_repository")
@@ -33,6 +34,7 @@ def lockstep_repositories():
     bazel4_repositories()
     for name, rule in [
         ("cuda", cuda_toolkit_repository),
+        ("local_clang", local_clang),
         ("local_gpus", local_gpus),
         ("notices", notices_repository),
     ]:

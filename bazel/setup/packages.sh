@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # Sourced by ../../lockstep: installs the Debian packages that Lockstep's build needs.
 
-# Bazel itself (with a compiler and a JDK), the tool that Bazel needs to pack a test's outputs, the
-# remote engine of //tests:remote_test, the coverage reader in //tests:exec_test, and the build
-# tools for the projects of //tests/package. libdw1 provides host lines in findings. The last three
-# are for the Python package and //tests/python.
-readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov cmake pkg-config
-                         libdw1 python3-numpy python3-pytest python3-hypothesis)
+# Bazel itself (with a compiler and a JDK), the compiler of tests (bazel/clang.bzl), the tool that
+# Bazel needs to pack a test's outputs, the remote engine of //tests:remote_test, the coverage
+# reader in //tests:exec_test, and the build tools for the projects of //tests/package. libdw1
+# provides host lines in findings. The last three are for the Python package and //tests/python.
+readonly BUILD_PACKAGES=(bazel-bootstrap g++ clang-19 zip file xz-utils python3-grpcio lcov cmake
+                         pkg-config libdw1 python3-numpy python3-pytest python3-hypothesis)
 
 # The libraries: bazel/repositories.bzl names the packages of each.
 library_packages() {

@@ -14,8 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::uint64_t k64Bit = 0x11, kDebug = 0x2, kLz4 = 0x2000, kZstd = 0x8000,
-                        kSuffixA = 0x100000, kSuffixF = 0x200000;
+constexpr std::uint64_t k64Bit = 0x11, kDebug = 0x2, kLz4 = 0x2000, kZstd = 0x8000;
 
 void put(Bytes& out, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));

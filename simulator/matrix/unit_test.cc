@@ -289,7 +289,7 @@ std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> together_and_a
   multiply(o, f.a.data(), f.b.data(), f.c.data(), nullptr, together.data());
   o.shape.n = 1;
   for (std::size_t j = 0; j < f.kColumns; ++j) {
-    std::uint64_t addends[f.kRows], sums[f.kRows];
+    std::uint64_t addends[ManyColumns::kRows], sums[ManyColumns::kRows];
     for (std::size_t i = 0; i < f.kRows; ++i) addends[i] = f.c[i * f.kColumns + j];
     multiply(o, f.a.data(), f.b.data() + j * f.depth, addends, nullptr, sums);
     for (std::size_t i = 0; i < f.kRows; ++i) alone[i * f.kColumns + j] = sums[i];

@@ -102,7 +102,7 @@ CUDA_TEST(DriverVirtualMemory, IsReservedMappedAndReached) {
   start();
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
   std::size_t piece = 0;
   GOOD(cuMemGetAllocationGranularity(&piece, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
   CUdeviceptr range = 0;
@@ -114,7 +114,7 @@ CUDA_TEST(DriverVirtualMemory, IsReservedMappedAndReached) {
   GOOD(cuMemMap(range, piece, 0, first, 0));
   GOOD(cuMemMap(range + piece, piece, 0, second, 0));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemMap(range, piece, 0, second, 0));
-  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {0}}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   unsigned long long flags = 99;
   GOOD(cuMemGetAccess(&flags, &access.location, range));
   EXPECT_EQ(flags, static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_NONE));
@@ -146,7 +146,7 @@ CUDA_TEST(DriverVirtualMemory, IsHeldUntilEachHolderHasReleasedIt) {
   start();
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
   std::size_t piece = 0;
   GOOD(cuMemGetAllocationGranularity(&piece, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
   CUdeviceptr range = 0;
@@ -154,7 +154,7 @@ CUDA_TEST(DriverVirtualMemory, IsHeldUntilEachHolderHasReleasedIt) {
   CUmemGenericAllocationHandle made = 0, retained = 0;
   GOOD(cuMemCreate(&made, piece, &properties, 0));
   GOOD(cuMemMap(range, piece, 0, made, 0));
-  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {0}},
+  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
                                CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   GOOD(cuMemSetAccess(range, piece, &access, 1));
   GOOD(cuMemsetD32(range, 0x1234, 4));

@@ -31,7 +31,7 @@ struct Object {
 
   void create() {
     properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
     GOOD(cuMemGetAllocationGranularity(&piece, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     object.numDevices = 1;
     object.size = 2 * piece;
@@ -42,7 +42,7 @@ struct Object {
     GOOD(cuMemAlloc(&out, 4));
   }
   void map() {
-    CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {0}}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     GOOD(cuMemMap(bound, 2 * piece, 0, memory, 0));
     GOOD(cuMemSetAccess(bound, 2 * piece, &access, 1));
     GOOD(cuMemsetD32(bound, 7, 2 * piece / 4));

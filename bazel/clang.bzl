@@ -1,0 +1,183 @@
+"""clang_objects: the sources of tests, compiled by clang.
+
+Tests are compiled without optimisation, and run for less time than they take to compile. clang
+needs half of GCC's time for such a source. Everything else is compiled by GCC: all that users
+install, and all that is optimised. The objects can be linked with each other.
+
+docs/reference/building.md says when clang is used.
+"""
+
+load("@local_clang//:clang.bzl", "CLANG")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load(":copts.bzl", "IS_MAIN_WORKSPACE")
+
+ParsedByClangInfo = provider(
+    doc = "A header in clang's parsed form.",
+    fields = {"parsed": "the file"},
+)
+
+def clang_arguments(ctx, context, copts):
+    """Arguments of a compilation with the headers of `context`, as Bazel gives them to GCC."""
+    args = ctx.actions.args()
+    args.add(CLANG)
+
+    # The collector of garbage that .bazelrc sets is GCC's.
+    args.add_all([
+        copt for copt in ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts
+        if not copt.startswith("--param")
+    ])
+    args.add_all([
+        "-fPIC",
+        "-fno-omit-frame-pointer",
+        "-Wall",
+        "-Wno-deprecated-declarations",  # libstdc++'s std::stable_sort
+    ])
+    args.add_all(copts)
+    args.add_all(context.defines, format_each = "-D%s")
+    args.add_all(context.quote_includes, before_each = "-iquote")
+    args.add_all(context.includes, before_each = "-I")
+    args.add_all(context.system_includes, before_each = "-isystem")
+    return args
+
+def run_clang(ctx, args, source, out, headers, more_inputs = []):
+    """Declares the action that compiles `source` with `args` to `out`."""
+    args.add_all(["-c", source, "-o", out])
+    unread = ctx.actions.declare_file(out.basename + ".unread", sibling = out)
+    listing = ctx.actions.args()
+    listing.set_param_file_format("multiline")
+    listing.use_param_file("%s", use_always = True)
+    listing.add_all(headers)
+    ctx.actions.run(
+        mnemonic = "ClangCompile",
+        progress_message = "Compiling %s with clang" % source.short_path,
+        executable = ctx.file._clang_wrap,
+        arguments = [unread.path, listing, args],
+        inputs = depset([source] + more_inputs, transitive = [headers]),
+        outputs = [out, unread],
+        unused_inputs_list = unread,
+        env = {"PATH": "/usr/bin:/bin"},
+    )
+
+def _clang_objects_impl(ctx):
+    library = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
+    context = library.compilation_context
+    headers = depset(ctx.files.hdrs, transitive = [context.headers])
+    parsed = ctx.attr.header[ParsedByClangInfo].parsed if ctx.files.srcs else None
+    objects = []
+    for source in ctx.files.srcs:
+        out = ctx.actions.declare_file("_clang/%s/%s.o" % (ctx.label.name, source.basename))
+        args = clang_arguments(ctx, context, ctx.attr.copts)
+        args.add_all(["-include-pch", parsed])
+        run_clang(ctx, args, source, out, headers, [parsed])
+        objects.append(out)
+    if not objects:
+        return [library]
+    cc_toolchain = find_cc_toolchain(ctx)
+    linking, _ = cc_common.create_linking_context_from_compilation_outputs(
+        actions = ctx.actions,
+        name = ctx.label.name,
+        feature_configuration = cc_common.configure_features(
+            ctx = ctx,
+            cc_toolchain = cc_toolchain,
+            requested_features = ctx.features,
+            unsupported_features = ctx.disabled_features,
+        ),
+        cc_toolchain = cc_toolchain,
+        compilation_outputs = cc_common.create_compilation_outputs(
+            objects = depset(objects),
+            pic_objects = depset(objects),
+        ),
+        alwayslink = True,
+        disallow_dynamic_library = True,
+    )
+    return [
+        DefaultInfo(files = depset(objects)),
+        cc_common.merge_cc_infos(
+            direct_cc_infos = [CcInfo(linking_context = linking)], cc_infos = [library]
+        ),
+    ]
+
+_clang_objects = rule(
+    implementation = _clang_objects_impl,
+    doc = "A library of sources that clang compiles. Each begins with `header`.",
+    attrs = {
+        "copts": attr.string_list(doc = "Further options."),
+        "deps": attr.label_list(providers = [CcInfo], doc = "What the sources include."),
+        "hdrs": attr.label_list(allow_files = [".h"], doc = "Further headers of the sources."),
+        "header": attr.label(mandatory = True, doc = "A precompiled_header."),
+        "srcs": attr.label_list(allow_files = [".cc"], doc = "The sources."),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+        "_clang_wrap": attr.label(default = "//bazel:clang_wrap.sh", allow_single_file = True),
+    },
+    fragments = ["cpp"],
+    toolchains = use_cc_toolchain(),
+    provides = [CcInfo],
+)
+
+_ON = "//bazel/precompiled:by_clang"
+
+# Whether any build has them. A user's workspace decides about its own compiler.
+TESTS_BY_CLANG = bool(CLANG) and IS_MAIN_WORKSPACE
+
+def by_clang(value, otherwise):
+    """`value` in a build whose tests clang compiles, else `otherwise`."""
+    if not TESTS_BY_CLANG:
+        return otherwise
+    return select({_ON: value, "//conditions:default": otherwise})
+
+def clang_objects(name, srcs, deps, hdrs = [], copts = [], local_defines = [], tags = []):
+    """Declares the library `name`, which has the objects of `srcs` in a build whose tests clang
+    compiles, and nothing in any other build.
+
+    Args:
+      name: the library.
+      srcs: sources of tests, without optimisation. Each begins with GoogleTest's header.
+      deps: what they include.
+      hdrs: further headers.
+      copts: their options, which may be JSON_TEST_COPTS.
+      local_defines: their macros.
+      tags: as of the test.
+    """
+    json = "lockstep_gtest_json.h" in copts
+    _clang_objects(
+        name = name,
+        testonly = True,
+        srcs = by_clang(srcs, []),
+        hdrs = hdrs,
+        copts = [copt for copt in copts if copt not in ["-include", "lockstep_gtest_json.h"]] +
+                # Bazel reads the macros as a shell does.
+                ["-D" + define.replace("\\\"", "\"") for define in local_defines],
+        header = "//bazel/gtest:json" if json else "//bazel/gtest",
+        tags = tags,
+        deps = deps,
+    )
+
+def tests_by_clang(name, srcs, deps, copts, hdrs = [], **kwargs):
+    """Declares <name>_by_clang with the objects of the sources *_test.cc among srcs.
+
+    Args:
+      name: the test, or library of tests.
+      srcs: its sources and headers.
+      deps: its dependencies.
+      copts: its compiler options. Optimised sources are GCC's.
+      hdrs: its public headers.
+      **kwargs: further arguments of clang_objects.
+
+    Returns:
+      The srcs and deps of the rule `name`.
+    """
+    tests = [src for src in srcs if src.endswith("_test.cc")]
+    if not TESTS_BY_CLANG or not tests or [copt for copt in copts if copt.startswith("-O")]:
+        return srcs, deps
+    clang_objects(
+        name = name + "_by_clang",
+        srcs = tests,
+        hdrs = hdrs + [src for src in srcs if src.endswith(".h")],
+        copts = copts,
+        deps = deps,
+        **kwargs
+    )
+    own = [src for src in srcs if src not in tests]
+    return own + by_clang([], tests), deps + by_clang([":%s_by_clang" % name], [])
