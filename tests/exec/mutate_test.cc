@@ -268,11 +268,15 @@ TEST(Mutate, LeavesOutWhatOrdersOperations) {
 
 // A finding of the unchanged program would kill every mutant.
 TEST(Mutate, JudgesNoProgramWithFindingsOfItsOwn) {
-  const Judged own = mutate("own_findings", "-- tests/exec/update 1 32 1");
-  EXPECT_EQ(own.status, 2) << own.out << own.err;
-  EXPECT_TRUE(has(own.err, "the unchanged program has findings")) << own.err;
-  EXPECT_TRUE(has(own.err, "race: st.global.u32")) << own.err;
-  EXPECT_EQ(own.out, "");
+  // The second program ends with 0 whatever the first one returns.
+  for (const char* words :
+       {"tests/exec/update 1 32 1", "/bin/sh -c 'tests/exec/update 1 32 1; true'"}) {
+    const Judged own = mutate("own_findings", std::string("--operators=kernels -- ") + words);
+    EXPECT_EQ(own.status, 2) << own.out << own.err;
+    EXPECT_TRUE(has(own.err, "the unchanged program has findings")) << own.err;
+    EXPECT_TRUE(has(own.err, "race: st.global.u32")) << own.err;
+    EXPECT_EQ(own.out, "");
+  }
   // A suppressed finding kills no mutant, the program's own or a mutant's.
   const std::string file = testing::TempDir() + "/own.txt";
   std::ofstream(file) << "race *\n";
