@@ -89,7 +89,6 @@ const std::vector<std::string> kDear = {
     "Shuffle.MatchesItsDefinitionForEveryOperand",
     "Staging.HoldsForImmaterialArguments",
     "Staging.HoldsOnASecondDevice",
-    "Staging.KeepsNoState",
     "TensorCopy.GivesTheSameUnderEachSchedule",
     "TensorCopy.HoldsForImmaterialArguments",
     "TensorCopy.HoldsOnASecondDevice",
