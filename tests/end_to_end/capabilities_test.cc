@@ -82,6 +82,8 @@ std::size_t families() {
 const std::vector<std::string> kDear = {
     "Matmul.CoversFarColumns",
     "Matmul.HoldsOnASecondDevice",
+    "MatrixUnitSm89.CanBeMeasured",
+    "MatrixUnitSm90a.CanBeMeasured",
     "MemoryAccess.HoldsOnASecondDevice",
     "MemoryAccess.MovesNeighboursAtFarEnds",
     "MemorySpaces.GivesTheSameUnderEachSchedule",
@@ -100,12 +102,14 @@ const std::vector<std::string> kDear = {
     "TensorMatmulByTcgen05.CoversTilesPast16Bits",
     "TensorMatmulByTcgen05.HoldsOnASecondDevice",
     "TensorMatmulByTcgen05.IsExactOverManyStages",
+    "TensorMatmulByTcgen05.KeepsTheSignsOfZeros",
     "TensorMatmulByWgmma.CoversMoreTilesThanBlocks",
     "TensorMatmulByWgmma.CoversTilesPast16Bits",
     "TensorMatmulByWgmma.HoldsOnASecondDevice",
     "TensorMatmulByWgmma.IsDeterministic",
     "TensorMatmulByWgmma.IsExactOverManyStages",
     "TensorMatmulByWgmma.KeepsTheSignsOfZeros",
+    "TensorMatmulOfFp8.IsExactOverManyStages",
     "TensorMatmulScaled.CoversTilesAndStages",
     "TensorMatmulScaled.HoldsOnASecondDevice",
 };
