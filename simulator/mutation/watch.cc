@@ -343,8 +343,10 @@ class Watching {
 }  // namespace
 
 Watched watch(const ptx::Module& module, std::uint32_t function, std::span<const Place> places) {
-  if (reads_clock(module.functions[function])) places = {};
-  return Watching(module, function, places).result();
+  const bool none = reads_clock(module.functions[function]);
+  Watched watched = Watching(module, function, none ? std::span<const Place>() : places).result();
+  watched.mutants.resize(places.size());
+  return watched;
 }
 
 }  // namespace lockstep::mutation

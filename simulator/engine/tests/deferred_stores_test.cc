@@ -153,7 +153,8 @@ TEST(DeferredStores, AreRecordedOnceSomebodyReads) {
 // A row joins the one before only if it is the same store by the next warp, right behind.
 TEST(DeferredStores, AreRecordedAsTheyWereListed) {
   using Row = DeferredStores::Row;
-  const Row row{{.block = 1, .pc = 7}, 4096, ~0u, 4}, next = row.of_warp(1);
+  const Row row{{.block = 1, .pc = 7}, 4096, ~0u, 4},
+      next{{.block = 1, .pc = 7, .warp = 1}, 4096 + 128, ~0u, 4};
   Row of_other_lanes = next, of_another_size = next, elsewhere = next, of_another_block = next,
       of_another_warp = next;
   of_other_lanes.lanes = 0xffff;

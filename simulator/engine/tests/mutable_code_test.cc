@@ -261,6 +261,10 @@ const std::string kTiles = testing::module_text(R"(
   add.s32 %r20, %r2, %r3;
   add.s32 %r21, %r20, %r3;
   mov.u32 %r4, %r2;
+  add.s32 %r22, %r2, 7;
+  ld.param.u32 %r22, [n];
+  setp.eq.s32 %p5, %r22, 20;
+  @%p5 bra FILL;
 FILL:
   setp.ge.s32 %p1, %r4, 40;
   @%p1 bra FILLED;
@@ -394,6 +398,7 @@ TEST_F(Watching, LooksAtWhatFollowsFromAValue) {
     ADD_FAILURE() << "no mutant " << change << " of " << text;
     return false;
   };
+  EXPECT_FALSE(has("add.s32 %r22, %r2, 0x7", "the constant is one more"));  // not the value at p5
   // Neither tid + 64 nor tid is less than -40.
   EXPECT_FALSE(has("add.s32 %r20, %r2, %r3", "add became sub"));
   EXPECT_FALSE(has("add.s32 %r21, %r20, %r3", "add became sub"));
@@ -404,6 +409,40 @@ TEST_F(Watching, LooksAtWhatFollowsFromAValue) {
   EXPECT_TRUE(has("@%p3 st.global.f32 [%rd7], %f2", "is done whatever the condition"));
   EXPECT_FALSE(has("fma.rn.f32 %f2, %f1", "rn became rz"));  // of small integers
   EXPECT_TRUE(has("fma.rn.f32 %f2, %f1", "the constant is one more"));
+}
+
+// Otherwise the check of initialisation judges a mutant without a signal.
+TEST_F(Watching, KnowsWhereUninitialisedBitsStayTheSame) {
+  const auto keeps = [&](const std::string& text, const std::string& change) {
+    for (const mutation::Mutant& m : code->mutants()) {
+      if (!m.text.starts_with(text) || m.change != change) continue;
+      const mutation::Place places[] = {m.place};
+      auto watched = code->watch(places, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared);
+      EXPECT_TRUE(watched && watched->mutants[0].watched) << text;
+      return watched->mutants[0].keeps_initialisation;
+    }
+    ADD_FAILURE() << "no mutant " << change << " of " << text;
+    return false;
+  };
+  EXPECT_TRUE(keeps("min.s32 %r9, %r2, 0x3f", "min became max")) << "of nothing that is loaded";
+  EXPECT_TRUE(keeps("add.s32 %r18, %r17, %r16", "add became sub")) << "of the same sources";
+  EXPECT_FALSE(keeps("selp.b32 %r17, %r15, %r16, %p3", "its operands change places"));
+}
+
+// Additional instructions would change what a clock returns.
+TEST_F(Watching, NothingIsWatchedBesideAClock) {
+  std::string text = kTiles;
+  text.replace(text.find("%tid.x"), 6, "%clock");
+  const std::string_view texts[] = {text};
+  const auto clocked = parse_again(texts);
+  gpu.load_text(text);
+  std::vector<mutation::Place> places;
+  for (const mutation::Mutant& m : clocked->mutants()) places.push_back(m.place);
+  ASSERT_FALSE(places.empty());
+  const auto watched = clocked->watch(places, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared);
+  ASSERT_TRUE(watched);
+  EXPECT_EQ(watched->mutants.size(), places.size());
+  for (const WatchedKernel::Mutant& m : watched->mutants) EXPECT_FALSE(m.watched);
 }
 
 TEST_F(Shift, RefusesAPlaceThatIsNotThere) {
