@@ -2,7 +2,7 @@
 
 Tests are compiled without optimisation, and run for less time than they take to compile. clang
 needs half of GCC's time for such a source. Everything else is compiled by GCC: all that users
-install, and all that is optimised. The objects can be linked with each other.
+install, all that is optimised, and tests with JSON. The objects can be linked with each other.
 
 docs/reference/building.md says when clang is used.
 """
