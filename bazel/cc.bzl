@@ -9,7 +9,7 @@ which GCC has in parsed form. A source must still include what it uses: `bazel b
 --config=own-headers` compiles every source without them.
 """
 
-load(":clang.bzl", "TESTS_BY_CLANG", "by_clang", "clang_objects", "tests_by_clang")
+load(":clang.bzl", "allows_clang", "by_clang", "clang_objects", "tests_by_clang")
 load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS", "OPTIMISED", "STANDARD_COPTS")
 load(":joined.bzl", "joined_source")
 load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
@@ -138,10 +138,11 @@ def _joined_tests(name, srcs, deps, copts, tags):
     """Declares what compiles the tests `srcs` as one source (joined.bzl); returns the srcs and deps
     of the rule `name`."""
     joined = name + "_joined_test.cc"
-    own, textual = _join(joined, srcs, True, clang = TESTS_BY_CLANG)
+    clang = allows_clang(copts, deps)
+    own, textual = _join(joined, srcs, True, clang = clang)
     _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)
     deps = deps + [":%s_sources" % name]
-    if not TESTS_BY_CLANG:
+    if not clang:
         return own, deps
     clang_objects(
         name = name + "_by_clang",
@@ -201,7 +202,9 @@ def cc_tests(name, srcs, deps = [], data = [], computing = [], **kwargs):
         than the optimisation of all sources would take.
       **kwargs: further arguments of cc_test.
     """
-    own, parts = _joined_tests(name, srcs, deps, [], kwargs.get("tags", []))
+    own, parts = _joined_tests(
+        name, srcs, deps, kwargs.get("copts", []), kwargs.get("tags", [])
+    )
     if computing:
         parts = parts + [":%s_computing" % name]
         own_computing, textual_computing = _join(name + "_computing_test.cc", computing, True)

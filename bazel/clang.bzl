@@ -2,7 +2,7 @@
 
 Tests are compiled without optimisation, and run for less time than they take to compile. clang
 needs half of GCC's time for such a source. Everything else is compiled by GCC: all that users
-install, and all that is optimised. The objects can be linked with each other.
+install, all that is optimised, and tests with JSON. The objects can be linked with each other.
 
 docs/reference/building.md says when clang is used.
 """
@@ -136,23 +136,32 @@ def clang_objects(name, srcs, deps, hdrs = [], copts = [], local_defines = [], t
       srcs: sources of tests, without optimisation. Each begins with GoogleTest's header.
       deps: what they include.
       hdrs: further headers.
-      copts: their options, which may be JSON_TEST_COPTS.
+      copts: their options.
       local_defines: their macros.
       tags: as of the test.
     """
-    json = "lockstep_gtest_json.h" in copts
     _clang_objects(
         name = name,
         testonly = True,
         srcs = by_clang(srcs, []),
         hdrs = hdrs,
-        copts = [copt for copt in copts if copt not in ["-include", "lockstep_gtest_json.h"]] +
-                # Bazel reads the macros as a shell does.
-                ["-D" + define.replace("\\\"", "\"") for define in local_defines],
-        header = "//bazel/gtest:json" if json else "//bazel/gtest",
+        copts = copts + [
+            # Bazel reads the macros as a shell does.
+            "-D" + define.replace("\\\"", "\"")
+            for define in local_defines
+        ],
+        header = "//bazel/gtest",
         tags = tags,
         deps = deps,
     )
+
+def allows_clang(copts, deps):
+    """Whether clang may compile a test: it is not optimised, and has no JSON.
+
+    With the JSON library, braces around one value mean an array to GCC and a copy to clang.
+    """
+    return TESTS_BY_CLANG and "@nlohmann_json//:json" not in deps and \
+           not [copt for copt in copts if copt.startswith("-O") or copt.endswith("_json.h")]
 
 def tests_by_clang(name, srcs, deps, copts, hdrs = [], **kwargs):
     """Declares <name>_by_clang with the objects of the sources *_test.cc among srcs.
@@ -161,7 +170,7 @@ def tests_by_clang(name, srcs, deps, copts, hdrs = [], **kwargs):
       name: the test, or library of tests.
       srcs: its sources and headers.
       deps: its dependencies.
-      copts: its compiler options. Optimised sources are GCC's.
+      copts: its compiler options.
       hdrs: its public headers.
       **kwargs: further arguments of clang_objects.
 
@@ -169,7 +178,7 @@ def tests_by_clang(name, srcs, deps, copts, hdrs = [], **kwargs):
       The srcs and deps of the rule `name`.
     """
     tests = [src for src in srcs if src.endswith("_test.cc")]
-    if not TESTS_BY_CLANG or not tests or [copt for copt in copts if copt.startswith("-O")]:
+    if not tests or not allows_clang(copts, deps):
         return srcs, deps
     clang_objects(
         name = name + "_by_clang",
