@@ -35,10 +35,14 @@ std::string assignments(const std::array<const char*, kCount>& variables) {
   return line;
 }
 
-std::string program_path() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t n = readlink("/proc/self/exe", path.data(), path.size() - 1);
-  return n > 0 ? std::string(path.data(), static_cast<std::size_t>(n)) : "";
+// Read once: every property, and each of its cases, may ask for it.
+const std::string& program_path() {
+  static const std::string path = [] {
+    std::array<char, PATH_MAX> link{};
+    const ssize_t n = readlink("/proc/self/exe", link.data(), link.size() - 1);
+    return n > 0 ? std::string(link.data(), static_cast<std::size_t>(n)) : "";
+  }();
+  return path;
 }
 
 }  // namespace

@@ -224,7 +224,9 @@ void certify(Launch& l, const LoadedKernel& loaded) {
     l.certificate = with_initialised(l, *l.certificate);
   } else if (saves && l.blocks * l.warps >= kFewestWarps) {
     // Without further knowledge, each warp is assumed to execute every operation once.
-    const std::uint64_t work = l.blocks * l.warps * (l.kernel->end - l.kernel->entry);
+    const std::uint64_t warps = l.blocks * l.warps;
+    const std::uint64_t work = std::max(warps * (l.kernel->end - l.kernel->entry),
+                                        loaded.expected_work(warps).value_or(0));
     l.certificate = loaded.certificate_worth(
         key_of(l), work, price_of_proof(l), [&] { return savings.are_possible(); },
         [&] { return prove(l); }, [&](const proof::Certificate& c) { return savings.any(c); });

@@ -24,8 +24,10 @@ unsigned host_processors() {
   return count;
 }
 
-// A further host thread is not worthwhile for fewer warps than this.
-constexpr std::uint64_t kWarpsPerThread = 32;
+// A further host thread is not worthwhile for fewer warps than this, nor for fewer warp
+// instructions and searches: to start it takes as long as some hundreds of them. The expected work
+// may be far too small, so so many warps always get one.
+constexpr std::uint64_t kWarpsPerThread = 32, kWorkPerThread = 10'000, kManyWarps = 256;
 
 // Allocates memory for the launch itself: `contents`, followed by zeros. nullptr if there is no
 // room.
@@ -110,12 +112,17 @@ void lay_out_memory(Launch& l) {
   if (l.kernel->uses_alloca || l.kernel->calls) l.local_stride += kUnknownStack;
 }
 
-std::vector<Worker> make_workers(Launch& l) {
+std::vector<Worker> make_workers(Launch& l, std::optional<std::uint64_t> expected_work) {
   const LaunchConfig& config = *l.config;
-  unsigned count =
-      config.host_threads > 0 ? static_cast<unsigned>(config.host_threads) : host_processors();
-  count = static_cast<unsigned>(
-      std::min({std::uint64_t{count}, l.clusters, l.blocks * l.warps / kWarpsPerThread + 1}));
+  std::uint64_t most = host_processors();
+  if (config.host_threads > 0) {
+    most = static_cast<std::uint64_t>(config.host_threads);
+  } else if (expected_work) {
+    most = std::min(most,
+                    std::max(*expected_work / kWorkPerThread, l.blocks * l.warps / kManyWarps) + 1);
+  }
+  const auto count =
+      static_cast<unsigned>(std::min({most, l.clusters, l.blocks * l.warps / kWarpsPerThread + 1}));
   if (l.check_races) {
     const auto in_cluster = static_cast<std::uint32_t>(config.cluster.count());
     l.history = &RaceHistory::of(*l.memory);

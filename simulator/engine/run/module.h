@@ -2,10 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,13 +32,22 @@ class LoadedKernel final : public Kernel {
   // Call when a launch of the kernel starts, and when it has ended after `instructions` warp
   // instructions. `searched`: Worker::search_work.
   void begin_launch() const { ++under_way_; }
-  void end_launch(std::uint64_t instructions, std::uint64_t searched) const {
+  void end_launch(std::uint64_t instructions, std::uint64_t searched, std::uint64_t warps) const {
     executed_ += instructions;
     searched_ += searched;
+    warps_ += warps;
     --under_way_;
   }
   bool is_under_way() const { return under_way_ != 0; }
   std::uint64_t executed() const { return executed_; }
+  // The warp instructions and searches of a launch of `warps` warps, judged by the launches so far.
+  // nullopt if there were none.
+  std::optional<std::uint64_t> expected_work(std::uint64_t warps) const {
+    const std::uint64_t so_far = warps_;
+    if (so_far == 0) return std::nullopt;
+    return static_cast<std::uint64_t>(static_cast<double>(executed_ + searched_) /
+                                      static_cast<double>(so_far) * static_cast<double>(warps));
+  }
   // The certificate of a launch with this key, cached or else returned by `prove`. The latest are
   // kept.
   template <class Prove>
@@ -48,10 +60,12 @@ class LoadedKernel final : public Kernel {
     return certificates_[key] = made;
   }
   // As certificate(), for a launch of about `work` warp instructions, if a proof is worth its cost.
-  // A cached certificate is always returned. A new proof is made under two conditions, else the
-  // result is nullptr. The kernel's instructions and searches have reached `price` for each proof,
-  // the new one included, and `may_save` returns true. A proof without benefit (`saves` returns
-  // false) counts as several.
+  // A cached certificate is always returned. A new proof is made under three conditions, else the
+  // result is nullptr:
+  // - The kernel's instructions and searches have reached `price` for each proof, the new one
+  //   included. A proof without benefit (`saves` returns false) counts as several.
+  // - The launch's own work is at least `price`, or its key has come before.
+  // - `may_save` returns true.
   template <class MaySave, class Prove, class Saves>
   std::shared_ptr<const proof::Certificate> certificate_worth(const std::string& key,
                                                               std::uint64_t work,
@@ -61,6 +75,9 @@ class LoadedKernel final : public Kernel {
       const std::lock_guard lock(mutex_);
       if (const auto known = certificates_.find(key); known != certificates_.end())
         return known->second;
+      const bool is_new = keys_.insert(std::hash<std::string>()(key)).second;
+      if (keys_.size() > kMostKeys) keys_.clear();
+      if (is_new && work < price) return nullptr;
       if (executed_ + searched_ + work < price * (1 + proofs_)) return nullptr;
     }
     if (!may_save()) return nullptr;
@@ -74,9 +91,11 @@ class LoadedKernel final : public Kernel {
   void forget_certificates() const {
     const std::lock_guard lock(mutex_);
     certificates_.clear();
+    keys_.clear();
     proofs_ = 0;
     executed_ = 0;
     searched_ = 0;
+    warps_ = 0;
   }
 
   const std::string& name() const override { return function().name; }
@@ -105,12 +124,13 @@ class LoadedKernel final : public Kernel {
   std::size_t function_;  // index
   Translations& translations_;
   mutable std::atomic<int> under_way_{0};
-  static constexpr std::size_t kMostCertificates = 16;
+  static constexpr std::size_t kMostCertificates = 16, kMostKeys = 256;
   static constexpr std::uint64_t kOfNoUse = 7;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::shared_ptr<const proof::Certificate>> certificates_;
+  mutable std::unordered_set<std::size_t> keys_;  // hashes of the keys of earlier launches
   mutable std::uint64_t proofs_ = 0;
-  mutable std::atomic<std::uint64_t> executed_{0}, searched_{0};
+  mutable std::atomic<std::uint64_t> executed_{0}, searched_{0}, warps_{0};
 };
 
 class LoadedModule final : public Module {

@@ -163,7 +163,7 @@ Running::Parts::Parts(const Kernel& of, LaunchConfig given, memory::DeviceMemory
   config.parameters = {};
   config.closed = nullptr;
   launch.concurrent_memory.set(config.concurrent);
-  workers = make_workers(launch);
+  workers = make_workers(launch, kernel.expected_work(launch.blocks * launch.warps));
   for (std::size_t i = 0; i < workers.size(); ++i)
     loops.push_back(WorkerLoop::make(launch, workers[i], i));
   if (config.time_profile != nullptr) samples.emplace(launch, workers);
@@ -179,7 +179,7 @@ Running::Parts::~Parts() {
     instructions += w.counters.warp_instructions;
     searched += w.search_work;
   }
-  kernel.end_launch(instructions, searched);
+  kernel.end_launch(instructions, searched, launch.blocks * launch.warps);
   if (launch.races != nullptr) launch.races->end(search);
   if (launch.grid_workspace != nullptr) launch.memory->release(launch.grid_workspace->base);
   if (launch.parameter_memory != nullptr) launch.memory->release(launch.parameter_memory->base);

@@ -111,7 +111,7 @@ TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
   };
   const auto execute = [&](std::uint64_t instructions, std::uint64_t searched = 0) {
     kernel.begin_launch();
-    kernel.end_launch(instructions, searched);
+    kernel.end_launch(instructions, searched, 4);
   };
   EXPECT_EQ(ask("a", 60), nullptr);
   EXPECT_EQ(ask("a", 60), nullptr) << "asking is no work";
@@ -134,6 +134,27 @@ TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
   execute(0, 1);
   EXPECT_NE(ask("c"), nullptr) << "searches count as instructions do";
   EXPECT_EQ(proofs, 3);
+  execute(1000);
+  saves = true;
+  EXPECT_EQ(ask("d", 99), nullptr) << "it may never come again";
+  EXPECT_NE(ask("d", 99), nullptr) << "it has come again";
+  EXPECT_NE(ask("e", 100), nullptr) << "it is worth a proof by itself";
+  EXPECT_EQ(proofs, 5);
+}
+
+TEST(Proof, TheWorkOfALaunchIsExpectedFromEarlierOnes) {
+  testing::Machine gpu;
+  gpu.load(".visible .entry k() {\n ret;\n}\n");
+  const auto& kernel = static_cast<const LoadedKernel&>(*gpu.module->find_kernel("k"));
+  EXPECT_EQ(kernel.expected_work(8), std::nullopt);
+  kernel.begin_launch();
+  kernel.end_launch(60, 40, 4);
+  EXPECT_EQ(kernel.expected_work(8), 200u);
+  kernel.begin_launch();
+  kernel.end_launch(0, 0, 6);
+  EXPECT_EQ(kernel.expected_work(8), 80u);
+  kernel.forget_certificates();
+  EXPECT_EQ(kernel.expected_work(8), std::nullopt);
 }
 
 TEST(Proof, TheVariableOfTestsAndFuzzersTakesNoOtherWord) {
