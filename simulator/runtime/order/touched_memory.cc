@@ -22,7 +22,7 @@ void TouchedMemory::add(Touched touched) {
     return t.lane == touched.lane && t.writes() <= touched.writes() &&
            (t.box == touched.box || touched.box.covers_line(t.box));
   });
-  if (touched_.size() == kMost) touched_.erase(touched_.begin());
+  if (touched_.size() == kMost) touched_.pop_front();
   touched_.push_back(std::move(touched));
 }
 

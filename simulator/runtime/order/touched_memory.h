@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,7 @@ class TouchedMemory {
   static constexpr std::size_t kMost = 1024;
 
  private:
-  std::vector<Touched> touched_;  // in the order of the calls
+  std::deque<Touched> touched_;  // in the order of the calls
 };
 
 }  // namespace lockstep::runtime

@@ -45,6 +45,10 @@
 #include "simulator/runtime/state/running_call.h"
 #include "simulator/runtime/state/streams.h"
 
+namespace lockstep::engine {
+class Running;
+}
+
 namespace lockstep::runtime {
 
 struct Device {
@@ -141,9 +145,10 @@ class Runtime {
   Order order;
   Queue queue{order};
   QueueLimit queue_limit;
-  std::size_t waiting = 0;        // calls of the host that are waiting
-  bool host_sees_memory = false;  // pinned, managed or registered memory has been used
-  std::mt19937_64 random;         // for the order of operations; seeded by the schedule
+  std::vector<engine::Running*> running;  // kernels that have started and not ended
+  std::size_t waiting = 0;                // calls of the host that are waiting
+  bool host_sees_memory = false;          // pinned, managed or registered memory has been used
+  std::mt19937_64 random;                 // for the order of operations; seeded by the schedule
   TouchedMemory touched;
   HostWatch host_watch;
   GraphMemory graph_memory;

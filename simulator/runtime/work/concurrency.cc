@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "simulator/engine/launch/running.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
-#include "simulator/runtime/work/pending.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -169,11 +169,9 @@ void remember(Runtime& runtime, const char* api_name, const Operation& operation
             operation.sequence,
             operation.staged};
   // Kernels that are under way go on beside it. What has been reported once is enough.
-  for (const auto& entry : runtime.queue.entries()) {
+  for (engine::Running* running : runtime.running) {
     if (reported) break;
-    const auto& p = static_cast<const Pending&>(*entry);
-    engine::Running* const running = p.kernel ? p.kernel->under_way() : nullptr;
-    if (running != nullptr) running->also_concurrent(beside(t));
+    running->also_concurrent(beside(t));
   }
   runtime.touched.add(std::move(t));
 }

@@ -388,6 +388,7 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
     made->outcome_ = engine::launch(*loaded, config, *runtime.memory);
   } else {
     made->running_ = std::make_unique<engine::Running>(*loaded, std::move(config), *runtime.memory);
+    made->listed_.emplace(runtime, *made->running_);
   }
   *result = std::move(made);
   return cudaSuccess;
@@ -418,6 +419,7 @@ void RunningKernel::go_on(Runtime& runtime) {
 
 cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operation& at) {
   engine::Outcome outcome = outcome_ ? std::move(*outcome_) : running_->finish();
+  listed_.reset();
   running_ = nullptr;
   note_execution(runtime, outcome);
   if (has_waited_) {

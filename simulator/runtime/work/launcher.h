@@ -48,6 +48,21 @@ class RunningKernel {
   std::vector<engine::DeviceLaunch> take_launches() { return std::move(launches_); }
 
  private:
+  // Lists a kernel in Runtime::running.
+  class Listed {
+   public:
+    Listed(Runtime& runtime, engine::Running& kernel) : runtime_(runtime), kernel_(kernel) {
+      runtime_.running.push_back(&kernel_);
+    }
+    ~Listed() { std::erase(runtime_.running, &kernel_); }
+    Listed(const Listed&) = delete;
+    Listed& operator=(const Listed&) = delete;
+
+   private:
+    Runtime& runtime_;
+    engine::Running& kernel_;
+  };
+
   RunningKernel() = default;
   void note_execution(Runtime& runtime, const engine::Outcome& outcome) const;
 
@@ -58,6 +73,7 @@ class RunningKernel {
   CallStack stack_;
   std::string by_kernel_;
   std::unique_ptr<engine::Running> running_;
+  std::optional<Listed> listed_;            // while running_ exists
   std::optional<engine::Outcome> outcome_;  // if it ran to its end at once
   std::vector<engine::DeviceLaunch> launches_;
   std::optional<Repeats::Attempt> attempt_;  // if it may be repeated later

@@ -3,8 +3,8 @@
 #include <string>
 #include <type_traits>
 
+#include "simulator/engine/launch/running.h"
 #include "simulator/runtime/state/describe.h"
-#include "simulator/runtime/work/pending.h"
 #include "simulator/runtime/work/transfers.h"
 
 namespace lockstep::runtime {
@@ -117,11 +117,7 @@ Clock everything_is_known(Runtime& runtime, const Operation& at) {
   runtime.has_waited();
   runtime.order.host_waits_for(executed);
   runtime.queue.learn(executed);
-  for (const auto& entry : runtime.queue.entries()) {
-    const auto& p = static_cast<const Pending&>(*entry);
-    engine::Running* const running = p.kernel ? p.kernel->under_way() : nullptr;
-    if (running != nullptr) running->also_known(executed.values());
-  }
+  for (engine::Running* running : runtime.running) running->also_known(executed.values());
   return executed;
 }
 

@@ -131,12 +131,14 @@ std::vector<std::byte> stage(CopyWork& copy) {
   cudaMemcpy3DParms& p = copy.box;
   const Shape shape = shape_of(p);
   const Block from = side_of(p.srcArray, p.srcPtr, p.srcPos);
-  std::vector<std::byte> bytes(shape.width * shape.height * shape.depth);
-  std::byte* to = bytes.data();
+  std::vector<std::byte> bytes;
+  bytes.reserve(shape.width * shape.height * shape.depth);
   for (std::size_t z = 0; z < shape.depth; ++z) {
-    for (std::size_t y = 0; y < shape.height; ++y, to += shape.width)
-      std::memcpy(to, static_cast<const char*>(from.at) + z * from.slice + y * from.pitch,
-                  shape.width);
+    for (std::size_t y = 0; y < shape.height; ++y) {
+      const auto* const row =
+          static_cast<const std::byte*>(from.at) + z * from.slice + y * from.pitch;
+      bytes.insert(bytes.end(), row, row + shape.width);
+    }
   }
   p.srcPtr = {bytes.data(), shape.width, shape.width, shape.height};
   p.srcPos = {};
