@@ -120,7 +120,7 @@ def cc_library(
 def cc_test(
     name, srcs = [], copts = [], deps = [], local_defines = [], tags = [], **kwargs
 ):
-    """A cc_test, of which clang compiles the sources *_test.cc where clang.bzl allows it."""
+    """A cc_test. clang compiles its sources *_test.cc where clang.bzl allows it."""
     own_srcs, own_deps = tests_by_clang(
         name, srcs, deps, copts, local_defines = local_defines, tags = tags
     )
@@ -157,8 +157,8 @@ def _joined_tests(name, srcs, deps, copts, tags):
 def cc_test_library(
     name, srcs, hdrs = [], copts = [], deps = [], joined = False, tags = [], **kwargs
 ):
-    """Tests for several programs: a cc_library that links all its objects, of which clang compiles
-    the sources *_test.cc as in a cc_test.
+    """Tests for several programs: a cc_library that links all its objects. clang compiles its
+    sources *_test.cc as in a cc_test.
 
     Args:
       name: its name.

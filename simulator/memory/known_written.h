@@ -32,7 +32,7 @@ class KnownWritten {
   void forget(std::uint64_t address, std::uint64_t size);
   // Call after the allocation at `base` was freed.
   void drop(std::uint64_t base);
-  // The number of allocations of which anything is kept.
+  // The number of allocations with an entry.
   std::size_t size() const;
   // Changes when an allocation that end() has returned true for is no longer written as a whole.
   std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
