@@ -198,6 +198,10 @@ struct LaunchConfig {
   std::function<bool(const DeviceLaunch&)> launchable;
   // Earlier copies, fills, allocations and frees that are unordered with this launch.
   std::span<const ConcurrentAccess> concurrent;
+  // Whether `concurrent` has all writes of the host to this address of host-visible memory, and
+  // Running::also_concurrent() will get the later ones. Empty: it has none of them. Called by
+  // several threads.
+  std::function<bool(memory::Address)> sees_host_writes;
   const memory::Images* images = nullptr;        // texture and surface objects; nullptr: none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
   std::function<void(std::string_view)>

@@ -43,7 +43,7 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
       if (!(c.writes || r.writes) || !c.box.holds_any(address, r.size)) return false;
       const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
       const check::Hearing* const hearing = w.block->launch->hearing.get();
-      if (c.sequence != 0 && hearing != nullptr && hearing->covers(c.lane, c.sequence))
+      if (!c.host && c.sequence != 0 && hearing != nullptr && hearing->covers(c.lane, c.sequence))
         return false;
       if (c.sequence != 0 && w.block->races.ordered_after_operation(thread, c.lane, c.sequence))
         return false;

@@ -525,11 +525,26 @@ void note_host_heard(Warp& w, const Request& r, LaneMask lanes) {
     hearing->hear();
 }
 
+// A strong read of such memory where not all accesses of the host are compared: it may have read a
+// flag.
+void note_unseen_flag(Warp& w, const Request& r, LaneMask lanes) {
+  Launch& launch = *w.block->launch;
+  if (w.overlapped == 0 || !r.reads || !is_strong(r) || launch.config->concurrent.empty() ||
+      launch.informed_by_host.load(std::memory_order_relaxed))
+    return;
+  const std::function<bool(memory::Address)>& sees = launch.config->sees_host_writes;
+  each(lanes, [&](int i) {
+    if (host_sees(w, r.address[i]) && !(sees && sees(r.address[i])))
+      launch.informed_by_host.store(true, std::memory_order_relaxed);
+  });
+}
+
 }  // namespace
 
 void note_host_memory(Warp& w, const Request& r, LaneMask lanes) {
   note_host_informed(w, r, lanes);
   note_host_heard(w, r, lanes);
+  note_unseen_flag(w, r, lanes);
 }
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {

@@ -110,8 +110,19 @@ struct Running::OwnConfig : LaunchConfig {
     place.settled = settled_;
     place.host = host_;
   }
+  // An access that continues the host's last one, or repeats it, replaces it.
   void add(ConcurrentAccess access) {
+    if (access.host && !accesses_.empty()) {
+      const ConcurrentAccess& last = accesses_.back();
+      if (last.host && last.caller == access.caller && last.writes == access.writes &&
+          (last.box == access.box || access.box.covers_line(last.box)))
+        accesses_.pop_back();
+    }
     accesses_.push_back(std::move(access));
+    concurrent = accesses_;
+  }
+  void forget_host() {
+    std::erase_if(accesses_, [](const ConcurrentAccess& a) { return a.host; });
     concurrent = accesses_;
   }
   void forget(std::span<const std::uint32_t> clock) {
@@ -263,6 +274,8 @@ bool Running::informed_host() const { return parts_->launch.informed_host; }
 
 void Running::also_concurrent(ConcurrentAccess access) {
   if (!parts_->launch.check_races || parts_->is_empty()) return;
+  // What the host had done before the launch read a flag is known to it.
+  if (access.host && parts_->launch.informed_by_host.exchange(false)) parts_->config.forget_host();
   parts_->config.add(std::move(access));
   parts_->launch.concurrent_memory.set(parts_->config.concurrent);
   for (const auto& loop : parts_->loops) loop->look_beside();

@@ -126,6 +126,7 @@ bool GuardedPages::add(const memory::Allocation& allocation, Guard guard) {
     area.registered = registered;
     area.levels.assign((end - begin) / kPageBytes, Level::kOpen);
     area.steps.assign(area.levels.size(), 0);
+    area.opened.assign(area.levels.size(), 0);
   }
   std::erase_if(area.guards, [&](const Guard& g) {
     return g.lane == guard.lane && g.is_kernel == guard.is_kernel && g.level <= guard.level &&
@@ -167,6 +168,7 @@ void GuardedPages::settle(const Clock& known, const IsLive& is_live) {
       } else {
         set_all(area, Level::kOpen);
         if (area.steps_of_all != 0) std::fill(area.steps.begin(), area.steps.end(), 0);
+        std::fill(area.opened.begin(), area.opened.end(), 0);
         area.steps_of_all = 0;
         area.run = 1;
       }
@@ -195,6 +197,16 @@ GuardedPages::State GuardedPages::state(memory::Address address, bool writes) co
   return permits ? State::kOpen : State::kProtected;
 }
 
+bool GuardedPages::sees(memory::Address address, bool writes) const {
+  const std::lock_guard lock(mutex_);
+  const Area* const area = find(address);
+  if (area == nullptr || area->registered) return false;
+  const std::size_t page = (address - area->begin) / kPageBytes;
+  const Level level = area->levels[page];
+  return area->opened[page] == 0 &&
+         (level == Level::kClosed || (level == Level::kReadOnly && writes));
+}
+
 std::vector<GuardedPages::Guard> GuardedPages::guards(memory::Address address,
                                                       std::uint64_t size) const {
   const std::lock_guard lock(mutex_);
@@ -216,7 +228,10 @@ void GuardedPages::open(memory::Address address, bool with_others) {
     end = std::min(first + area->run, area->levels.size());
     area->run *= 2;
   }
-  for (std::size_t i = first; i < end; ++i) area->levels[i] = Level::kOpen;
+  for (std::size_t i = first; i < end; ++i) {
+    area->levels[i] = Level::kOpen;
+    area->opened[i] = 1;
+  }
   area->uniform = area->levels.size() == 1;
   protect(area->begin + first * kPageBytes, area->begin + end * kPageBytes, Level::kOpen);
 }

@@ -59,6 +59,10 @@ class GuardedPages {
     kProtected,  // a guard forbids it
   };
   State state(memory::Address address, bool writes) const;
+  // Whether every access of the program that a guard forbids has faulted since the guard was added:
+  // the page has not been opened meanwhile. False for registered memory, which is open while an
+  // operation is executed.
+  bool sees(memory::Address address, bool writes) const;
   // The guards on any of `size` bytes.
   std::vector<Guard> guards(memory::Address address, std::uint64_t size) const;
 
@@ -91,6 +95,7 @@ class GuardedPages {
     std::vector<Level> levels;
     bool uniform = true;  // all pages have one level, so large areas need no loop
     std::vector<std::uint8_t> steps;
+    std::vector<std::uint8_t> opened;  // by page: open() has been called since the first guard
     std::vector<Guard> guards;
     unsigned steps_of_all = 0;
     std::size_t run = 1;  // number of pages that the next open() opens

@@ -52,7 +52,8 @@ class HostWatch {
              GuardedPages::Level level, bool is_kernel);
   void guard_reachable(Runtime& runtime, const std::shared_ptr<Pending>& pending,
                        std::vector<memory::Address> pointers);
-  void remember(Runtime& runtime, const HostAccess& access, const void* at);
+  // The access as it is kept. If it continues the last one, it is both.
+  Touched remembered(Runtime& runtime, const HostAccess& access, const void* at);
 
   bool refused_ = false;  // the process does not permit watching
   std::uint64_t settled_at_ = 0;

@@ -142,21 +142,6 @@ bool check_access(Runtime& runtime, const char* api_name, const Operation& opera
   return false;
 }
 
-engine::ConcurrentAccess beside(const Touched& t) {
-  engine::ConcurrentAccess access;
-  access.box = t.box;
-  access.writes = t.writes();
-  access.by = t.to_string();
-  access.verb = verb(t.touch);
-  access.caller = t.caller;
-  if (t.staged) access.note = kStaged;
-  access.lane = t.lane;
-  access.sequence = t.host ? 0 : t.sequence;
-  access.host = t.host;
-  access.flag = t.flag;
-  return access;
-}
-
 void remember(Runtime& runtime, const char* api_name, const Operation& operation,
               const memory::Box& box, Touch touch, bool reported) {
   if (box.empty() || runtime.order.settled().covers(operation.lane, operation.sequence)) return;
@@ -181,6 +166,21 @@ bool looks_for_races(const Runtime& runtime) {
 }
 
 }  // namespace
+
+engine::ConcurrentAccess beside(const Touched& t) {
+  engine::ConcurrentAccess access;
+  access.box = t.box;
+  access.writes = t.writes();
+  access.by = t.to_string();
+  access.verb = verb(t.touch);
+  access.caller = t.caller;
+  if (t.staged) access.note = kStaged;
+  access.lane = t.lane;
+  access.sequence = t.sequence;
+  access.host = t.host;
+  access.flag = t.flag;
+  return access;
+}
 
 bool is_small(const memory::Box& box) {
   return box.height == 1 && box.depth == 1 && box.width <= 8 && std::has_single_bit(box.width) &&

@@ -58,6 +58,7 @@ cudaError_t check_presence(Runtime& runtime, const char* api_name, const Operati
 // The order and the unordered accesses of a kernel, for the engine. The place refers to
 // `operation`.
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation);
+engine::ConcurrentAccess beside(const Touched& touched);
 std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
                                                           const Operation& operation);
 

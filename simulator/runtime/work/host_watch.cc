@@ -227,7 +227,7 @@ void HostWatch::settle_guards(Runtime& runtime) {
   pages.settle(runtime.order.host(), is_live);
 }
 
-void HostWatch::remember(Runtime& runtime, const HostAccess& access, const void* at) {
+Touched HostWatch::remembered(Runtime& runtime, const HostAccess& access, const void* at) {
   const Operation* const function = thread_state().function;
   const Operation operation = function != nullptr ? *function : runtime.order.host_access();
   Touched t;
@@ -249,7 +249,7 @@ void HostWatch::remember(Runtime& runtime, const HostAccess& access, const void*
     }
   }
   last_ = t;
-  runtime.touched.add(std::move(t));
+  return t;
 }
 
 bool HostWatch::accessed(Runtime& runtime, const HostAccess& access, const void* at,
@@ -268,15 +268,22 @@ bool HostWatch::accessed(Runtime& runtime, const HostAccess& access, const void*
   }
   const Operation* const function = thread_state().function;
   std::vector<PendingAccess> waiting;
+  std::vector<engine::Running*> under_way;
   bool is_compared_later = false;
   for (const GuardedPages::Guard& g : pages.guards(access.address, access.bytes)) {
     const auto pending = std::static_pointer_cast<Pending>(g.pending.lock());
-    if (!pending || pending->done || known.covers(g.lane, g.sequence)) continue;
+    if (!pending || pending->done) continue;
     // What comes after the function that accesses the memory waits for its end.
     if (function != nullptr && pending->at.before.covers(function->lane, function->sequence))
       continue;
+    // The later accesses of a kernel are not ordered, even if it has informed the host of earlier
+    // ones.
+    engine::Running* const running = pending->kernel ? pending->kernel->under_way() : nullptr;
+    if (running != nullptr && std::ranges::count(under_way, running) == 0)
+      under_way.push_back(running);
+    if (known.covers(g.lane, g.sequence)) continue;
     if (g.is_kernel) {
-      is_compared_later |= !pending->kernel;
+      is_compared_later = true;
     } else if (mine.flag && is_small(g.box)) {
       is_compared_later = true;
     } else {
@@ -286,7 +293,11 @@ bool HostWatch::accessed(Runtime& runtime, const HostAccess& access, const void*
   }
   if (callers.size() > 1) mine.from = callers[1];
   if (check_host_access(runtime, known, mine, waiting)) return true;
-  if (is_compared_later) remember(runtime, access, at);
+  if (is_compared_later || !under_way.empty()) {
+    const Touched t = remembered(runtime, access, at);
+    for (engine::Running* running : under_way) running->also_concurrent(beside(t));
+    if (is_compared_later) runtime.touched.add(t);
+  }
   return false;
 }
 

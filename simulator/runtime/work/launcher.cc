@@ -350,6 +350,9 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   Interceptor* const interceptor = runtime.interceptor.get();
   const std::vector<engine::ConcurrentAccess> concurrent = concurrent_accesses(runtime, at);
   config.concurrent = concurrent;
+  config.sees_host_writes = [&runtime](memory::Address address) {
+    return runtime.host_watch.pages.sees(address, /*writes=*/true);
+  };
   config.place = place_of(runtime, at);
   config.place.family = family;
   config.place.descent = work.descent;
