@@ -323,9 +323,11 @@ void add_reports(Options& o, ExecArguments& a) {
   o.flag_with_value("--profile", a.profile, "[=FILE]",
                     "print in which kernels, lines and checks the time goes, and with =FILE write "
                     "it as JSON");
-  o.flag("--watch", a.watch, "run again whenever the program changes; Ctrl-C ends");
+  CLI::Option* const watch =
+      o.flag("--watch", a.watch, "run again whenever the program changes; Ctrl-C ends");
   o.list("--watch-file", a.watched, "FILE",
-         "with --watch: run again when FILE changes too; may be repeated");
+         "with --watch: run again when FILE changes too; may be repeated")
+      ->needs(watch);
   add_config(o, a.config);
 }
 

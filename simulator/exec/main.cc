@@ -106,10 +106,11 @@ std::string as_typed(const std::string& sentence, const Environment& set) {
 // become the environment and command to start. Returns 0, or an exit status after a message on
 // stderr.
 int get_ready(Environment& set, std::vector<std::string>& command, const char* self) {
-  const auto settings = runtime::read_settings([&](const char* name) -> const char* {
+  const auto value_of = [&](const char* name) -> const char* {
     const auto it = set.find(name);
     return it != set.end() ? it->second.c_str() : std::getenv(name);
-  });
+  };
+  const auto settings = runtime::read_settings(value_of, runtime::names_in_environment());
   if (const auto* error = std::get_if<std::string>(&settings))
     return fail(kUsage, as_typed(*error, set));
   const std::string folder = library_folder(self);

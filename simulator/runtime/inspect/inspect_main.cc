@@ -68,7 +68,8 @@ int main(int argc, char** argv) {
                  argv[0]);
     return 2;
   }
-  const auto settings = read_settings([](const char* name) { return std::getenv(name); });
+  const auto settings =
+      read_settings([](const char* name) { return std::getenv(name); }, names_in_environment());
   if (const auto* error = std::get_if<std::string>(&settings)) {
     std::fprintf(stderr, "lockstep: %s\n", error->c_str());
     return 2;

@@ -111,7 +111,8 @@ Runtime& Runtime::get() {
 
 Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   the_runtime = this;
-  auto read = read_settings([](const char* name) { return std::getenv(name); });
+  auto read =
+      read_settings([](const char* name) { return std::getenv(name); }, names_in_environment());
   if (const auto* error = std::get_if<std::string>(&read)) {
     std::fprintf(stderr, "lockstep: %s\n", error->c_str());
     start_error = cudaErrorInitializationError;

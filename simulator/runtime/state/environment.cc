@@ -16,6 +16,8 @@
 namespace lockstep::runtime {
 namespace {
 
+constexpr std::string_view kPrefix = "LOCKSTEP_";
+
 std::string complaint(std::string_view variable, std::string_view value,
                       std::string_view expected) {
   return std::string(variable) + "='" + std::string(value) + "' is not " + std::string(expected);
@@ -114,7 +116,22 @@ bool read_suppressions(const Lookup& lookup, check::Suppressions* result, std::s
 
 }  // namespace
 
-std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
+std::vector<std::string> names_in_environment() {
+  std::vector<std::string> names;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with(kPrefix)) names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
+}
+
+std::variant<Settings, std::string> read_settings(const Lookup& value_of,
+                                                  const std::vector<std::string>& set) {
+  std::vector<std::string> known;  // without the prefix
+  const Lookup lookup = [&](const char* name) {
+    if (std::string_view(name).starts_with(kPrefix)) known.emplace_back(name + kPrefix.size());
+    return value_of(name);
+  };
   Settings settings;
   std::string error;
   if (const char* device = lookup("LOCKSTEP_DEVICE"); device != nullptr && *device != '\0') {
@@ -207,6 +224,13 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
   // NVIDIA's variable: anything but a number is NVIDIA's business, and means no here.
   const char* blocking = lookup("CUDA_LAUNCH_BLOCKING");
   settings.launch_blocking = blocking != nullptr && *blocking >= '1' && *blocking <= '9';
+  for (const std::string& name : set) {
+    const std::string rest = name.substr(std::min(name.size(), kPrefix.size()));
+    if (std::ranges::count(known, rest) != 0) continue;
+    if (const std::string meant = command::nearest(rest, known); !meant.empty())
+      return "the simulated GPU has no setting " + name +
+             command::did_you_mean(std::string(kPrefix) + meant);
+  }
   return settings;
 }
 

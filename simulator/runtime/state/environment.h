@@ -54,6 +54,7 @@
 #include <functional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "simulator/check/finding.h"
 #include "simulator/check/suppressions.h"
@@ -98,8 +99,14 @@ struct Settings {
 using Lookup =
     std::function<const char*(const char* name)>;  // std::getenv, or a test's replacement
 
+// The names of the environment's variables that begin with LOCKSTEP_.
+std::vector<std::string> names_in_environment();
+
 // Returns the settings, or a message that names the variable, its value and the allowed values.
-std::variant<Settings, std::string> read_settings(const Lookup& lookup);
+// `set`: names that may be misspelt settings. One that is none, but resembles one, is an error;
+// other programs may have variables of other names.
+std::variant<Settings, std::string> read_settings(const Lookup& value_of,
+                                                  const std::vector<std::string>& set = {});
 
 // "all", "none", or the names of the enabled checks: "bounds, races".
 std::string names_of_checks(std::uint32_t checks);

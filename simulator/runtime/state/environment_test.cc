@@ -50,6 +50,23 @@ TEST(Environment, NothingSetIsOneDeterministicSm90WithAllChecks) {
   EXPECT_FALSE(s.launch_blocking);
 }
 
+TEST(Environment, MisspeltNamesAreRefused) {
+  const auto refusal = [](const std::string& name) {
+    const auto result = read_settings([](const char*) { return nullptr; }, {name});
+    const auto* error = std::get_if<std::string>(&result);
+    return error == nullptr ? "" : *error;
+  };
+  EXPECT_EQ(refusal("LOCKSTEP_CHEKS"),
+            "the simulated GPU has no setting LOCKSTEP_CHEKS; did you mean LOCKSTEP_CHECKS?");
+  EXPECT_EQ(refusal("LOCKSTEP_SCHEDULES"),
+            "the simulated GPU has no setting LOCKSTEP_SCHEDULES; did you mean LOCKSTEP_SCHEDULE?");
+  for (const char* name :
+       {"LOCKSTEP_CHECKS", "LOCKSTEP_GPU", "LOCKSTEP_SCALE", "LOCKSTEP_EXEC", "LOCKSTEP_SOURCES",
+        "LOCKSTEP_REPLAY", "LOCKSTEP_EXPECT_KERNELS", "LOCKSTEP_GPU_IDENTITY", "LOCKSTEP_OUT",
+        "LOCKSTEP_COMMAND", "LOCKSTEP_PERF_MAP", "LOCKSTEP_TENSOR_ELEMENTS", "LOCKSTEP_MODULE"})
+    EXPECT_EQ(refusal(name), "") << name;
+}
+
 TEST(Environment, RegistersShareTheirPlacesUnlessAsked) {
   EXPECT_EQ(accepted({}).registers, engine::RegisterPlaces::kShared);
   EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "shared"}}).registers,
