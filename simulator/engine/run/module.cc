@@ -7,6 +7,7 @@
 #include "simulator/compile/readable_name.h"
 #include "simulator/engine/run/handlers.h"
 #include "simulator/engine/state/race_history.h"
+#include "simulator/program/memory_access.h"
 #include "simulator/ptx/parser.h"
 
 namespace lockstep::engine {
@@ -28,6 +29,17 @@ std::uint32_t LoadedKernel::max_threads_per_block() const {
   if (f.max_threads[0] != 0) threads = std::min(threads, product(f.max_threads));
   if (f.required_threads[0] != 0) threads = std::min(threads, product(f.required_threads));
   return static_cast<std::uint32_t>(threads);
+}
+
+bool LoadedKernel::may_poll() const {
+  const auto begin = program_.ops.begin() + function().entry,
+             end = program_.ops.begin() + function().end;
+  return function().calls || std::any_of(begin, end, [](const Op& op) {
+           const auto space = static_cast<isa::Space>(op.space);
+           return (space == isa::Space::kGlobal || space == isa::Space::kGeneric) &&
+                  program::MemoryFields::fits(op.action) &&
+                  op.as<program::MemoryFields>().has(program::kStrong);
+         });
 }
 
 LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory)

@@ -115,6 +115,7 @@ class LoadedKernel final : public Kernel {
             function().required_cluster[2]};
   }
   int ptx_target() const override { return function().target; }
+  bool may_poll() const override;
   const LoadError* refusal() const override {
     return function().refusal ? &*function().refusal : nullptr;
   }

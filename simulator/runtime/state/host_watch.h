@@ -3,7 +3,8 @@
 // accesses fault (faults.h). Each access is compared with the operations that are unordered with
 // it:
 //
-//   a copy or fill that has not been executed      by the bytes that it will access
+//   a copy or fill that has not been executed      by the bytes that it will access; when it is, if
+//                                                  an operation before it may wait for the host
 //   an operation that has been executed            as another operation is (work/concurrency.h)
 //   a kernel that has not been executed            when it is: the host's access is kept as an
 //                                                  operation of a lane of its own (order.h)

@@ -17,6 +17,7 @@ class Resources : public engine::Kernel {
   std::uint32_t constant_bytes() const override { return 0; }
   int registers() const override { return registers_; }
   std::uint32_t max_threads_per_block() const override { return 128; }
+  bool may_poll() const override { return false; }
   engine::Dim3 required_cluster() const override { return {0, 0, 0}; }
   int ptx_target() const override { return 90; }
   const program::LoadError* refusal() const override { return nullptr; }

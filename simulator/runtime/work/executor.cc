@@ -89,17 +89,21 @@ void run_host_function(Runtime& runtime, Pending& p, cudaError_t error) {
   runtime.has_waited();
   runtime.order.host_waits_for(p.at.before);
   runtime.host_watch.settle(runtime);
-  const Unlocked unlocked(runtime.lock);
-  run_callback([&] {
-    thread_state().function = &p.at;
-    if (p.callback) {
-      p.callback(error);
-    } else {
-      const auto& host = std::get<HostWork>(p.work);
-      host.function(host.data);
-    }
-  });
-  if (Wait* const wait = thread_state().wait) wait->recount();
+  {
+    const Unlocked unlocked(runtime.lock);
+    run_callback([&] {
+      thread_state().function = &p.at;
+      if (p.callback) {
+        p.callback(error);
+      } else {
+        const auto& host = std::get<HostWork>(p.work);
+        host.function(host.data);
+      }
+    });
+    if (Wait* const wait = thread_state().wait) wait->recount();
+  }
+  // It may have waited for something that the host has done meanwhile.
+  runtime.queue.learn_after(p.at, runtime.order.host());
 }
 
 void end(Runtime& runtime, Pending& p, cudaError_t error) {

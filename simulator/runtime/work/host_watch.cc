@@ -134,6 +134,29 @@ void access_for_a_call(const void* begin, std::size_t bytes, bool writes, const 
     watch.pages.open(page, false);
 }
 
+// Whether the operation may wait for something that the host does without a call.
+bool may_wait_for_host(Runtime& runtime, const Pending& p) {
+  if (p.callback || p.kernel || std::holds_alternative<HostWork>(p.work) ||
+      std::holds_alternative<MemoryOperationsWork>(p.work))
+    return true;
+  const auto* const work = std::get_if<KernelWork>(&p.work);
+  if (work == nullptr) return false;
+  KernelEntry* const entry = runtime.modules.find_kernel(work->function);
+  const engine::Kernel* kernel = nullptr;
+  return entry != nullptr &&
+         runtime.modules.get(runtime, *entry, p.device, &kernel) == cudaSuccess &&
+         kernel->may_poll();
+}
+
+// Whether an operation before this one may, so that this one may be ordered after what the host
+// does now.
+bool may_be_held(Runtime& runtime, const Pending& p) {
+  return std::ranges::any_of(runtime.queue.entries(), [&](const auto& entry) {
+    return entry.get() != &p && p.at.before.covers(entry->at.lane, entry->at.sequence) &&
+           may_wait_for_host(runtime, static_cast<const Pending&>(*entry));
+  });
+}
+
 }  // namespace
 
 void HostWatch::guard(Runtime& runtime, const std::shared_ptr<Pending>& pending,
@@ -282,9 +305,7 @@ bool HostWatch::accessed(Runtime& runtime, const HostAccess& access, const void*
     if (running != nullptr && std::ranges::count(under_way, running) == 0)
       under_way.push_back(running);
     if (known.covers(g.lane, g.sequence)) continue;
-    if (g.is_kernel) {
-      is_compared_later = true;
-    } else if (mine.flag && is_small(g.box)) {
+    if (g.is_kernel || (mine.flag && is_small(g.box)) || may_be_held(runtime, *pending)) {
       is_compared_later = true;
     } else {
       waiting.push_back({pending->api_name + pending->at.stream.in(), pending->caller, g.box,

@@ -110,6 +110,7 @@ cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchM
 
 Clock everything_is_known(Runtime& runtime, const Operation& at) {
   Clock executed = runtime.order.all();
+  executed.join(runtime.order.host());  // and what the host itself has accessed
   for (const auto& entry : runtime.queue.entries()) {
     const Operation& e = entry->at;
     if (e.lane != at.lane || e.sequence != at.sequence) executed.lower(e.lane, e.sequence - 1);
