@@ -45,9 +45,9 @@ read_mistakes() {
 
 # on_sources TREE PROGRAM MISTAKE...: runs Perl's PROGRAM for each mistake. `$text` is its file,
 # undefined if there is none; `$before` and `$after` are its texts. `@found` has begin and end of
-# each place where `$before` stands. Layout does not count: between two tokens stand any blanks, line
-# ends and comments, and a string may be broken into several. With `in SYMBOL` only the body of that
-# function counts.
+# each place where `$before` stands. Layout does not count: between two tokens stand any blanks,
+# line ends and comments, and a string may be broken into several. With `in SYMBOL` only the body of
+# that function counts.
 on_sources() {
   local tree=$1 program=$2 i
   for i in "${@:3}"; do
