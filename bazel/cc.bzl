@@ -138,7 +138,7 @@ def _joined_tests(name, srcs, deps, copts, tags):
     """Declares what compiles the tests `srcs` as one source (joined.bzl); returns the srcs and deps
     of the rule `name`."""
     joined = name + "_joined_test.cc"
-    clang = allows_clang(copts, deps)
+    clang = allows_clang(copts)
     own, textual = _join(joined, srcs, True, clang = clang)
     _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)
     deps = deps + [":%s_sources" % name]

@@ -2,7 +2,7 @@
 
 Tests are compiled without optimisation, and run for less time than they take to compile. clang
 needs half of GCC's time for such a source. Everything else is compiled by GCC: all that users
-install, all that is optimised, and tests with JSON. The objects can be linked with each other.
+install, and all that is optimised. The objects can be linked with each other.
 
 docs/reference/building.md says when clang is used.
 """
@@ -118,6 +118,9 @@ _clang_objects = rule(
 
 _ON = "//bazel/precompiled:by_clang"
 
+# What a test with JSON begins with (JSON_TEST_COPTS).
+_JSON_HEADER = ["-include", "lockstep_gtest_json.h"]
+
 # Whether any build has them. A user's workspace decides about its own compiler.
 TESTS_BY_CLANG = bool(CLANG) and IS_MAIN_WORKSPACE
 
@@ -136,32 +139,29 @@ def clang_objects(name, srcs, deps, hdrs = [], copts = [], local_defines = [], t
       srcs: sources of tests, without optimisation. Each begins with GoogleTest's header.
       deps: what they include.
       hdrs: further headers.
-      copts: their options.
+      copts: their options, with or without JSON_TEST_COPTS.
       local_defines: their macros.
       tags: as of the test.
     """
+    with_json = _JSON_HEADER[1] in copts
     _clang_objects(
         name = name,
         testonly = True,
         srcs = by_clang(srcs, []),
         hdrs = hdrs,
-        copts = copts + [
+        copts = [copt for copt in copts if not with_json or copt not in _JSON_HEADER] + [
             # Bazel reads the macros as a shell does.
             "-D" + define.replace("\\\"", "\"")
             for define in local_defines
         ],
-        header = "//bazel/gtest",
+        header = "//bazel/gtest:json" if with_json else "//bazel/gtest",
         tags = tags,
         deps = deps,
     )
 
-def allows_clang(copts, deps):
-    """Whether clang may compile a test: it is not optimised, and has no JSON.
-
-    With the JSON library, braces around one value mean an array to GCC and a copy to clang.
-    """
-    return TESTS_BY_CLANG and "@nlohmann_json//:json" not in deps and \
-           not [copt for copt in copts if copt.startswith("-O") or copt.endswith("_json.h")]
+def allows_clang(copts):
+    """Whether clang may compile a test: it is not optimised."""
+    return TESTS_BY_CLANG and not [copt for copt in copts if copt.startswith("-O")]
 
 def tests_by_clang(name, srcs, deps, copts, hdrs = [], **kwargs):
     """Declares <name>_by_clang with the objects of the sources *_test.cc among srcs.
@@ -178,7 +178,7 @@ def tests_by_clang(name, srcs, deps, copts, hdrs = [], **kwargs):
       The srcs and deps of the rule `name`.
     """
     tests = [src for src in srcs if src.endswith("_test.cc")]
-    if not tests or not allows_clang(copts, deps):
+    if not tests or not allows_clang(copts):
         return srcs, deps
     clang_objects(
         name = name + "_by_clang",

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "simulator/exec/html_report.h"
 
 namespace lockstep::exec {
@@ -17,7 +20,7 @@ json access(int line, bool proved) {
           {"proved", proved}};
 }
 
-json launch(json accesses) {
+json launch(const std::vector<json>& accesses) {
   return {{"kernel", "f(int*)"}, {"grid", {4, 1, 1}},   {"block", {256, 1, 1}},
           {"refused", ""},       {"calls", false},      {"dynamic_shared", 0},
           {"launches", 1},       {"accesses", accesses}};

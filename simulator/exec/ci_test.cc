@@ -57,7 +57,7 @@ TEST(Annotations, OfAFailedCallAreAtTheProgramsLine) {
   json& call = run.record.findings[1];
   call["host_stacks"] = {
       {{"what", "called"}, {"frames", {{{"file", "/repository/main.cc"}, {"line", 5}}}}}};
-  run.record.findings = {call};
+  run.record.findings = json::array({call});
   EXPECT_EQ(annotations(run, Annotations::kLines), "main.cc:5: error: api-error: cudaFree\n");
   EXPECT_EQ(annotations(run, Annotations::kGithub),
             "::error file=main.cc,line=5,title=api-error::api-error: cudaFree\n");

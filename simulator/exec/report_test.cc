@@ -44,7 +44,7 @@ ProgramRun sample() {
   note["kernel"] = "g()";
   note["text"] = "uninitialised ...";
   run.record.findings = {race, note};
-  run.record.suppressed = {race};
+  run.record.suppressed = json::array({race});
   return run;
 }
 
@@ -264,7 +264,7 @@ ProgramRun with_stacks() {
   };
   ProgramRun run = sample();
   json call = {{"kind", "api-error"}, {"severity", "error"}, {"call", "cudaFree"}, {"text", ""}};
-  call["host_stacks"] = {stack("called")};
+  call["host_stacks"] = json::array({stack("called")});
   json freed = run.record.findings[0];
   freed["kind"] = "use-after-free";
   freed["host_stacks"] = {stack("launched"), stack("allocated by cudaMalloc")};

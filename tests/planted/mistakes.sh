@@ -43,14 +43,25 @@ read_mistakes() {
   done
 }
 
-# on_source MISTAKE TREE PROGRAM: runs Perl's PROGRAM on the mistake's file. `@found` has begin and
-# end of each place where the mistake's text stands; `$text` is the file. Layout does not count:
-# between two tokens stand any blanks, line ends and comments, and a string may be broken into
-# several. With `in SYMBOL` only the body of that function counts.
-on_source() {
-  BEFORE_TEXT=${BEFORE[$1]} AFTER_TEXT=${AFTER[$1]} SYMBOL=${SYMBOLS[$1]} perl -0777 -e '
-    my $text = <>;
-    my $code = $ENV{BEFORE_TEXT};
+# on_sources TREE PROGRAM MISTAKE...: runs Perl's PROGRAM for each mistake. `$text` is its file,
+# undefined if there is none; `$before` and `$after` are its texts. `@found` has begin and end of
+# each place where `$before` stands. Layout does not count: between two tokens stand any blanks,
+# line ends and comments, and a string may be broken into several. With `in SYMBOL` only the body of
+# that function counts.
+on_sources() {
+  local tree=$1 program=$2 i
+  for i in "${@:3}"; do
+    printf '%s\0' "$tree/${FILES[i]}" "${SYMBOLS[i]}" "${BEFORE[i]}" "${AFTER[i]}"
+  done | perl -0 -ne '
+    chomp(my $file = $_);
+    chomp(my ($symbol, $before, $after) = map { scalar <> } 1 .. 3);
+    if (!exists $texts{$file}) {
+      local $/;
+      my $source;
+      $texts{$file} = open($source, "<", $file) ? <$source> : undef;
+    }
+    my $text = $texts{$file};
+    my $code = $before;
     my $string = qr/"(?:\\.|[^"\\\n])*"/;
     $code =~ s{($string)|//[^\n]*}{$1 // ""}ge;
     1 while $code =~ s/($string)\s*\n\s*($string)/substr($1, 0, -1) . substr($2, 1)/e;
@@ -61,48 +72,50 @@ on_source() {
     }
     my $gap = qr{(?:\s|//[^\n]*(?=\n))*};
     my $pattern = join $gap, @tokens;
-    my ($begin, $end) = (0, length $text);
-    if ($ENV{SYMBOL} ne "") {
+    my ($begin, $end) = (0, length($text // ""));
+    if (defined $text && $symbol ne "") {
       my $body = qr/(\{(?:$string|\x27(?:\\.|[^\x27\\])+\x27|[^{}"\x27]|(?-1))*\})/;
-      $text =~ /\b\Q$ENV{SYMBOL}\E\s*\([^;{]*$body/ ? (($begin, $end) = ($-[1], $+[1]))
-                                                      : ($end = 0);
+      $text =~ /\b\Q$symbol\E\s*\([^;{]*$body/ ? (($begin, $end) = ($-[1], $+[1]))
+                                              : ($end = 0);
     }
     my @found;
-    if (@tokens) {
+    if (defined $text && @tokens) {
       while ($text =~ /(?=($pattern))/g) {
         push @found, [$-[1], $+[1]] if $-[1] >= $begin && $+[1] <= $end;
       }
     }
-    '"$3" "$2/${FILES[$1]}"
+    '"$program"
 }
 
-# Why mistake $1 cannot be planted in the tree $2; nothing when it can.
-problem_of() {
-  [[ -n ${BEFORE[$1]} ]] || { echo "no text is to be replaced"; return; }
-  [[ ${BEFORE[$1]} != "${AFTER[$1]}" ]] || { echo "nothing would change"; return; }
-  [[ -r $2/${FILES[$1]} ]] || { echo "there is no such file"; return; }
-  on_source "$1" "$2" '
-    print "its text is no longer there" if @found == 0;
-    print "its text is there more than once" if @found > 1;'
+# problems_of TREE MISTAKE...: a line for each: why it cannot be planted in the tree; empty when it
+# can.
+problems_of() {
+  on_sources "$1" '
+    print $before eq ""      ? "no text is to be replaced"
+          : $before eq $after ? "nothing would change"
+          : !defined $text    ? "there is no such file"
+          : @found == 0       ? "its text is no longer there"
+          : @found > 1        ? "its text is there more than once"
+                              : "", "\n";' "${@:2}"
 }
 
-# plant MISTAKE TREE: after problem_of has said nothing.
+# plant MISTAKE TREE: after problems_of has said nothing.
 plant() {
   local planted
-  planted=$(on_source "$1" "$2" '
-    my $after = $ENV{AFTER_TEXT};
+  planted=$(on_sources "$2" '
     $after =~ s/^\s+//;
-    print substr($text, 0, $found[0][0]), $after, substr($text, $found[0][1]);')
+    print substr($text, 0, $found[0][0]), $after, substr($text, $found[0][1]);' "$1")
   printf '%s\n' "$planted" > "$2/${FILES[$1]}"
 }
 
 # check_mistakes TREE: 1 with a line on stderr for each mistake that cannot be planted, or that
 # another one repeats.
 check_mistakes() {
-  local i problem status=0
+  local i problem status=0 problems
   local -A known=()
+  mapfile -t problems < <(problems_of "$1" "${!FILES[@]}")
   for i in "${!FILES[@]}"; do
-    problem=$(problem_of "$i" "$1")
+    problem=${problems[i]}
     [[ -z ${known[${FILES[i]}: ${SENTENCES[i]}]:-} ]] || problem="another mistake has this name"
     known[${FILES[i]}: ${SENTENCES[i]}]=1
     [[ -z $problem ]] || { echo "${FILES[i]}: ${SENTENCES[i]}: $problem" >&2; status=1; }
