@@ -64,10 +64,12 @@ verdict_on() {
     ((${#labels[@]} > 0)) || continue
     status=0
     in_copy "${labels[@]}" || status=$?
+    # Bazel 4.2.3 ends with 0 if a shard of the only test fails, because it stops the other shards.
+    if ((status == 0)) && grep -q 'Test failed: aborting' "$copy_log"; then status=3; fi
     case $status in
       0) ;;
       3) verdict=noticed \
-        by=$(grep -oE '^//[^ ]+ +(FAILED|TIMEOUT)' "$copy_log" | head -1 | cut -d' ' -f1) &&
+        by=$(grep -oE '^//[^ ]+ +(FAILED|TIMEOUT|NO STATUS)' "$copy_log" | head -1 | cut -d' ' -f1) &&
         break ;;
       1)
         verdict="not compiled"
