@@ -80,9 +80,14 @@ class Story {
   void note_observer(const Stamp& who);
   bool excused(const Entry& e, std::uint32_t lane, const Side& side) const;
   void leave(const Side& side, std::uint32_t lane, bool continues, const Stamp& who);
+  // Of entries_, a bit each.
+  void remove(std::uint64_t entries);
+  std::uint64_t covered_by_write(const Side& side, std::uint32_t lane, bool continues) const;
+  std::uint64_t covered_by_read(const Side& side, std::uint32_t lane) const;
   void remove_covered(const Side& side, std::uint32_t lane, bool continues);
   void end_chain();
   void make_room(const Side& side);
+  bool remove_idle_write(const Side& side);
   bool repeats_read(const Side& side, const Stamp& who);
   void push(const Entry& e);
   void next_version();
