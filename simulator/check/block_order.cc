@@ -161,7 +161,8 @@ std::uint32_t BlockOrder::ordered_lanes(std::uint32_t warp, std::uint32_t clock,
   if (!partial_) return lanes;
   lanes |= known_[w].covered(warp, clock);
   if (apart_[w] >> l & 1) lanes |= (*lanes_[w])[l].clocks.covered(warp, clock);
-  if (knows_others_ && lanes != ~0u) lanes |= known_lanes(thread, block_, epoch_number_, warp, clock);
+  if (knows_others_ && lanes != ~0u)
+    lanes |= known_lanes(thread, block_, epoch_number_, warp, clock);
   return lanes;
 }
 

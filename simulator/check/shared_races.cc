@@ -417,8 +417,7 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
   };
   std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   const __m128i written = recent(four(wr)), words = four(rd), read = recent(words);
-  if (!_mm_testz_si128(written, written) && !four_written_before(first, thread))
-    return false;
+  if (!_mm_testz_si128(written, written) && !four_written_before(first, thread)) return false;
   const std::uint32_t mine = word(thread), before = rd[0];
   std::uint32_t after = mine;
   if (!_mm_testz_si128(read, read)) {
@@ -462,8 +461,7 @@ bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uin
     return _mm_cmpeq_epi32(_mm_srli_epi32(four(p), kEpochShift), all(epoch_));
   };
   const __m128i written = recent(wr), read = recent(rd);
-  if (!_mm_testz_si128(written, written) && !four_written_before(first, thread))
-    return false;
+  if (!_mm_testz_si128(written, written) && !four_written_before(first, thread)) return false;
   if (!_mm_testz_si128(read, read)) {
     if (!alike(rd) || (*rd & kStrong) || ((*rd & kManyLanes) && !alike(&lane_read_[first])) ||
         ((*rd & kManyWarps) && !alike(&warp_read_[first])))

@@ -64,9 +64,8 @@ inline std::uint32_t lanes_not_unordered(const Stamp& earlier, std::uint32_t lan
     const std::uint32_t self = earlier.warp == side.warp ? 1u << lane : 0;
     return self | order.ordered_lanes(earlier.warp, earlier.clock, thread);
   }
-  if (!order.is_of_launch(earlier.block) &&
-      (order.grid().launches().is_before(earlier.block) ||
-       order.ordered_after_launch(thread, earlier.block)))
+  if (!order.is_of_launch(earlier.block) && (order.grid().launches().is_before(earlier.block) ||
+                                             order.ordered_after_launch(thread, earlier.block)))
     return ~0u;
   return order.lanes_ordered_after_block(thread, earlier.block, earlier.epoch, earlier.warp,
                                          earlier.clock);

@@ -134,22 +134,15 @@ void Story::leave(const Side& side, std::uint32_t lane, bool continues, const St
 void Story::remove(std::uint64_t entries) {
   static_assert(kMost <= 64);
   if (entries == 0) return;
-  const int first = std::countr_zero(entries);
-  auto out = entries_.begin() + first;
-  for (std::size_t i = static_cast<std::size_t>(first); i < entries_.size();) {
-    // Neighbours that stay move together.
-    const std::uint64_t left = entries >> i;
-    if (left & 1) {
-      i += static_cast<std::size_t>(std::countr_one(left));
-      continue;
-    }
-    const std::size_t end =
-        std::min(i + static_cast<std::size_t>(std::countr_zero(left)), entries_.size());
-    out = std::move(entries_.begin() + static_cast<std::ptrdiff_t>(i),
-                    entries_.begin() + static_cast<std::ptrdiff_t>(end), out);
-    i = end;
+  Entry* out = entries_.begin() + std::countr_zero(entries);
+  if (std::has_single_bit(entries)) {
+    entries_.erase(out);
+    return;
   }
-  entries_.erase(out, entries_.end());
+  for (const Entry* e = out; e != entries_.end(); ++e) {
+    if ((entries >> (e - entries_.begin()) & 1) == 0) *out++ = *e;
+  }
+  entries_.erase_from(out);
 }
 
 // The writes that a strong write covers: strong writes whose observers are among its own, or that
@@ -211,28 +204,27 @@ void Story::end_chain() {
   for (std::size_t i = entries_.size(); i-- > 0;) {
     const Entry& e = entries_[i];
     if (!strong_write(e)) continue;
-    const auto later = entries_.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    Entry* const later = entries_.begin() + i + 1;
     if (e.observed_by_many || std::any_of(later, entries_.end(),
                                           [&](const Entry& late) { return stands_for(late, e); })) {
-      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+      entries_.erase(entries_.begin() + i);
     }
   }
 }
 
 void Story::make_room(const Side& side) {
   if (entries_.size() < kMost) return;
-  const auto kind = [](const Entry& e) { return e.write ? e.strong ? 1 : 0 : e.strong ? 3 : 2; };
-  std::size_t count[4] = {}, oldest[4] = {};
-  for (std::size_t i = entries_.size(); i-- > 0;) {
-    const int k = kind(entries_[i]);
-    ++count[k];
-    oldest[k] = i;
-  }
-  if (count[1] != 0 && remove_idle_write(side)) return;
+  enum { kRead, kStrongRead, kWrite, kStrongWrite, kKinds };
+  const auto kind = [](const Entry& e) { return e.write * 2 + e.strong; };
+  std::size_t count[kKinds] = {};
+  for (const Entry& e : entries_) ++count[kind(e)];
+  if (count[kStrongWrite] != 0 && remove_idle_write(side)) return;
   // Removes the oldest entry of the kind with the most entries, but never the weak write.
-  int most = 1;
-  for (int k = 2; k < 4; ++k) most = count[k] > count[most] ? k : most;
-  if (count[most] != 0) entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(oldest[most]));
+  int most = kStrongWrite;
+  for (const int k : {kRead, kStrongRead}) most = count[k] > count[most] ? k : most;
+  Entry* const oldest = std::find_if(entries_.begin(), entries_.end(),
+                                     [&](const Entry& e) { return kind(e) == most; });
+  if (oldest != entries_.end()) entries_.erase(oldest);
 }
 
 // Nothing is reported against a strong write that many have observed. But one write of the launch
@@ -241,9 +233,12 @@ bool Story::remove_idle_write(const Side& side) {
   const auto of_launch = [&](const Entry& e) {
     return e.write && side.order->is_of_launch(e.who.block);
   };
-  const auto last = std::find_if(entries_.rbegin(), entries_.rend(), of_launch);
-  const auto end = last == entries_.rend() ? entries_.begin() : std::prev(last.base());
-  const auto idle = std::find_if(entries_.begin(), end, [&](const Entry& e) {
+  Entry* end = entries_.end();
+  do {
+    if (end == entries_.begin()) return false;
+    --end;
+  } while (!of_launch(*end));
+  Entry* const idle = std::find_if(entries_.begin(), end, [&](const Entry& e) {
     return of_launch(e) && e.strong && e.observed_by_many;
   });
   if (idle == end) return false;
