@@ -135,6 +135,37 @@ bool BlockOrder::knows(std::uint32_t thread, std::uint32_t block, std::uint32_t 
          ((apart_[w] >> l & 1) && in((*lanes_[w])[l].others));
 }
 
+std::uint32_t BlockOrder::known_lanes(std::uint32_t thread, std::uint32_t block,
+                                      std::uint32_t epoch, std::uint32_t warp,
+                                      std::uint32_t clock) const {
+  const std::uint32_t w = thread >> 5, l = thread & 31;
+  const auto in = [&](const VectorClock& of) {
+    return of.empty() ? 0 : of.lanes_before(*grid_, block, epoch, warp, clock);
+  };
+  std::uint32_t lanes = in(others_);
+  if (!others_of_warp_.empty()) lanes |= in(others_of_warp_[w]);
+  if (apart_[w] >> l & 1) lanes |= in((*lanes_[w])[l].others);
+  return lanes;
+}
+
+std::uint32_t BlockOrder::ordered_lanes(std::uint32_t warp, std::uint32_t clock,
+                                        std::uint32_t thread) const {
+  const std::uint32_t w = thread >> 5, l = thread & 31;
+  if (clock == kClockMax || (warp == w && all_lanes_[w] > clock)) return ~0u;
+  std::uint32_t lanes = 0;
+  if (warp == w && lanes_used_) {
+    const std::uint32_t* const of_lane = lane_clock_.data() + (w * 32 + l) * 32;
+    for (std::uint32_t other = 0; other < 32; ++other)
+      lanes |= std::uint32_t{of_lane[other] > clock} << other;
+  }
+  if (!partial_) return lanes;
+  lanes |= known_[w].covered(warp, clock);
+  if (apart_[w] >> l & 1) lanes |= (*lanes_[w])[l].clocks.covered(warp, clock);
+  if (knows_others_ && lanes != ~0u)
+    lanes |= known_lanes(thread, block_, epoch_number_, warp, clock);
+  return lanes;
+}
+
 bool BlockOrder::knows_all_of(std::uint32_t thread, const ReleaseClock& done) const {
   if (!knows_others_ || done.block == block_) return false;
   const std::uint32_t w = thread >> 5, l = thread & 31;

@@ -65,10 +65,18 @@ class BlockOrder {
             ((apart_[w] >> (thread & 31) & 1) && known_to_lane(other, clock, thread)) ||
             (knows_others_ && knows(thread, block_, epoch_number_, v, other & 31, clock)));
   }
+  // The lanes of `warp` of this block for whose accesses ordered() holds.
+  std::uint32_t ordered_lanes(std::uint32_t warp, std::uint32_t clock, std::uint32_t thread) const;
   // As ordered(), for an access of another block.
   bool ordered_after_block(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch,
                            std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
     return knows_others_ && knows(thread, block, epoch, warp, lane, clock);
+  }
+  // As ordered_lanes(), for a warp of another block.
+  std::uint32_t lanes_ordered_after_block(std::uint32_t thread, std::uint32_t block,
+                                          std::uint32_t epoch, std::uint32_t warp,
+                                          std::uint32_t clock) const {
+    return knows_others_ ? known_lanes(thread, block, epoch, warp, clock) : 0;
   }
   // As ordered(), for a block of another launch. Also true if the thread knows of a launch that is
   // ordered after that launch.
@@ -219,6 +227,8 @@ class BlockOrder {
   bool known_to_lane(std::uint32_t other, std::uint32_t clock, std::uint32_t thread) const;
   bool knows(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
              std::uint32_t lane, std::uint32_t clock) const;
+  std::uint32_t known_lanes(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch,
+                            std::uint32_t warp, std::uint32_t clock) const;
   bool knows_all_of(std::uint32_t thread, const ReleaseClock& done) const;
   void put_lanes_together(std::uint32_t warp, std::uint32_t lanes);
   // Joins what lanes of the warp know beyond their warp into `clocks` and `others`.

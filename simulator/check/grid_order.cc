@@ -31,6 +31,17 @@ void GridOrder::publish(const ReleaseClock& done) {
   if (by_launch_.listed.insert(*launch).second) by_launch_.all.push_back({now, *launch});
 }
 
+std::uint32_t GridOrder::lanes_released_by(std::uint64_t until, std::uint32_t block,
+                                           std::uint32_t epoch, std::uint32_t warp,
+                                           std::uint32_t clock) const {
+  const Part& part = parts_[block % kParts];
+  std::lock_guard lock(part.mutex);
+  const auto it = part.released.find(block);
+  return it != part.released.end() && it->second.time <= until
+             ? it->second.all.lanes_before(epoch, warp, clock)
+             : 0;
+}
+
 bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch,
                             std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
   const Part& part = parts_[block % kParts];

@@ -33,6 +33,9 @@ class GridOrder {
   // Whether the block had published the access, if it had published anything by `until`.
   bool released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch,
                    std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  // The lanes of `warp` for which that holds.
+  std::uint32_t lanes_released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch,
+                                  std::uint32_t warp, std::uint32_t clock) const;
   // Whether any block had published by `until` whose launch is ordered after the launch of `block`.
   bool later_launch_released_by(std::uint64_t until, std::uint32_t block) const;
   // Whether released_by() may hold for some lanes of the warp and not for others.

@@ -57,6 +57,15 @@ bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, st
   return until_ != 0 && order.released_by(until_, block, epoch, warp, lane, clock);
 }
 
+std::uint32_t VectorClock::lanes_before(const GridOrder& order, std::uint32_t block,
+                                        std::uint32_t epoch, std::uint32_t warp,
+                                        std::uint32_t clock) const {
+  const ReleaseClock* const known = find(block);
+  const std::uint32_t lanes = known == nullptr ? 0 : known->lanes_before(epoch, warp, clock);
+  if (until_ == 0 || lanes == ~0u) return lanes;
+  return lanes | order.lanes_released_by(until_, block, epoch, warp, clock);
+}
+
 bool VectorClock::knows_a_later_launch(const GridOrder& order, std::uint32_t block) const {
   for (const ReleaseClock& p : exact_) {
     if (order.launches().are_ordered(block, p.block)) return true;

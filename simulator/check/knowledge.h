@@ -23,6 +23,12 @@ struct ReleaseClock {
                       std::uint32_t at_clock) const {
     return at_epoch < epoch || (at_epoch == epoch && clocks.cover(warp, lane, at_clock));
   }
+  // The lanes for which that holds.
+  std::uint32_t lanes_before(std::uint32_t at_epoch, std::uint32_t warp,
+                             std::uint32_t at_clock) const {
+    if (at_epoch != epoch) return at_epoch < epoch ? ~0u : 0;
+    return clocks.covered(warp, at_clock);
+  }
   void join(const ReleaseClock& other);
   bool operator==(const ReleaseClock&) const = default;
 };
@@ -38,6 +44,9 @@ class VectorClock {
   void join(const ReleaseClock& other, const GridOrder& order);
   bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
                       std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  // The lanes of `warp` for which that holds.
+  std::uint32_t lanes_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
+                             std::uint32_t warp, std::uint32_t clock) const;
   // Whether all of this is known, of one by one.
   bool includes(const ReleaseClock& other) const {
     const ReleaseClock* const known = find(other.block);

@@ -18,6 +18,9 @@ class InABlock : public ::testing::Test {
  protected:
   void SetUp() override { order.start(0, 2); }
   bool is_ordered(std::uint32_t other, std::uint32_t at, std::uint32_t thread) const {
+    const std::uint32_t lanes = order.ordered_lanes(other / 32, at, thread);
+    for (std::uint32_t l = 0; l < 32; ++l)
+      EXPECT_EQ(lanes >> l & 1, order.ordered(other / 32 * 32 + l, at, thread)) << "lane " << l;
     return order.ordered(other, at, thread);
   }
   std::uint32_t now(std::uint32_t thread) const { return order.clock(thread / 32); }
@@ -347,8 +350,14 @@ class BetweenBlocks : public ::testing::Test {
   // warp `at_warp`, in `epoch` (counted from 0).
   bool knows(const Side& reader, std::uint32_t thread, const Side& writer, std::uint32_t epoch,
              std::uint32_t at_warp, std::uint32_t clock, std::uint32_t lane = 0) const {
-    return reader.order.ordered_after_block(thread, writer.serial, writer.first + epoch, at_warp,
-                                            lane, clock);
+    const auto is_ordered = [&](std::uint32_t l) {
+      return reader.order.ordered_after_block(thread, writer.serial, writer.first + epoch, at_warp,
+                                              l, clock);
+    };
+    const std::uint32_t lanes = reader.order.lanes_ordered_after_block(
+        thread, writer.serial, writer.first + epoch, at_warp, clock);
+    for (std::uint32_t l = 0; l < 32; ++l) EXPECT_EQ(lanes >> l & 1, is_ordered(l)) << "lane " << l;
+    return is_ordered(lane);
   }
   bool knows(const Side& reader, const Side& writer) const {
     return knows(reader, 0, writer, 0, 0, 0);

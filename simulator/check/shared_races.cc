@@ -393,6 +393,22 @@ bool alike(const std::uint32_t* p) {
 
 }  // namespace
 
+// Most tiles were written by the lanes of a warp side by side, or by one thread.
+inline bool SharedRaces::four_written_before(std::uint32_t first, std::uint32_t thread) const {
+  const std::uint32_t* const wr = &written_[first];
+  if (alike(wr)) return written_before(*wr, thread);
+  const __m128i apart = _mm_andnot_si128(all(kLane), _mm_xor_si128(four(wr), all(*wr)));
+  if (!_mm_testz_si128(apart, apart)) {
+    return std::all_of(wr, wr + 4,
+                       [&](std::uint32_t w) { return !now(w) || written_before(w, thread); });
+  }
+  const std::uint32_t warp = thread_of(*wr) >> 5,
+                      self = warp == thread >> 5 ? 1u << (thread & kLane) : 0,
+                      lanes = self | ordered_lanes(warp, clock_of(*wr), thread);
+  return !(*wr & kStrong) &&
+         std::all_of(wr, wr + 4, [&](std::uint32_t w) { return (lanes >> (w & kLane) & 1) != 0; });
+}
+
 // Has one case for each case of one().
 bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
   any_read_ = true;
@@ -401,8 +417,7 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
   };
   std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   const __m128i written = recent(four(wr)), words = four(rd), read = recent(words);
-  if (!_mm_testz_si128(written, written) && !(alike(wr) && written_before(*wr, thread)))
-    return false;
+  if (!_mm_testz_si128(written, written) && !four_written_before(first, thread)) return false;
   const std::uint32_t mine = word(thread), before = rd[0];
   std::uint32_t after = mine;
   if (!_mm_testz_si128(read, read)) {
@@ -446,8 +461,7 @@ bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uin
     return _mm_cmpeq_epi32(_mm_srli_epi32(four(p), kEpochShift), all(epoch_));
   };
   const __m128i written = recent(wr), read = recent(rd);
-  if (!_mm_testz_si128(written, written) && !(alike(wr) && written_before(*wr, thread)))
-    return false;
+  if (!_mm_testz_si128(written, written) && !four_written_before(first, thread)) return false;
   if (!_mm_testz_si128(read, read)) {
     if (!alike(rd) || (*rd & kStrong) || ((*rd & kManyLanes) && !alike(&lane_read_[first])) ||
         ((*rd & kManyWarps) && !alike(&warp_read_[first])))

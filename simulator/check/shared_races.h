@@ -297,6 +297,9 @@ class SharedRaces : public BlockOrder {
     return !(wr & kStrong) &&
            (thread_of(wr) == thread || ordered(thread_of(wr), clock_of(wr), thread));
   }
+  // As written_before(), of those of four granules that have been written in this epoch. One must
+  // have been.
+  bool four_written_before(std::uint32_t first, std::uint32_t thread) const;
   bool after_reads(std::uint32_t granule, std::uint32_t thread, Conflict& conflict) const;
   // Makes all earlier words invalid.
   void new_words();

@@ -54,4 +54,21 @@ inline Relation relate(const Stamp& earlier, std::uint32_t lane, const Side& sid
              : Relation::kUnordered;
 }
 
+// The lanes of the earlier access's warp for which relate() at that time is not kUnordered.
+inline std::uint32_t lanes_not_unordered(const Stamp& earlier, std::uint32_t lane,
+                                         const Side& side) {
+  const BlockOrder& order = *side.order;
+  const std::uint32_t thread = side.warp * 32 + lane;
+  if (earlier.block == side.block) {
+    if (earlier.epoch != order.epoch()) return ~0u;
+    const std::uint32_t self = earlier.warp == side.warp ? 1u << lane : 0;
+    return self | order.ordered_lanes(earlier.warp, earlier.clock, thread);
+  }
+  if (!order.is_of_launch(earlier.block) && (order.grid().launches().is_before(earlier.block) ||
+                                             order.ordered_after_launch(thread, earlier.block)))
+    return ~0u;
+  return order.lanes_ordered_after_block(thread, earlier.block, earlier.epoch, earlier.warp,
+                                         earlier.clock);
+}
+
 }  // namespace lockstep::check

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 namespace lockstep::check {
 namespace {
@@ -11,6 +12,11 @@ constexpr int kSizeShift = 56;
 
 bool same_thread(const Stamp& a, const Stamp& b) {
   return a.block == b.block && a.warp == b.warp && a.lane == b.lane;
+}
+
+// Whether both are of one warp at one time; their lanes may differ.
+bool same_time(const Stamp& a, const Stamp& b) {
+  return a.block == b.block && a.epoch == b.epoch && a.clock == b.clock && a.warp == b.warp;
 }
 
 // The bit of a thread among 256.
@@ -124,29 +130,61 @@ void Story::leave(const Side& side, std::uint32_t lane, bool continues, const St
   if (side.order->has_fenced(thread)) side.order->leave(thread, messages_);
 }
 
+// Removes the entries whose bits are set.
+void Story::remove(std::uint64_t entries) {
+  static_assert(kMost <= 64);
+  if (entries == 0) return;
+  Entry* out = entries_.begin() + std::countr_zero(entries);
+  if (std::has_single_bit(entries)) {
+    entries_.erase(out);
+    return;
+  }
+  for (const Entry* e = out; e != entries_.end(); ++e) {
+    if ((entries >> (e - entries_.begin()) & 1) == 0) *out++ = *e;
+  }
+  entries_.erase_from(out);
+}
+
+// The writes that a strong write covers: strong writes whose observers are among its own, or that
+// nobody has observed and nobody can observe.
+std::uint64_t Story::covered_by_write(const Side& side, std::uint32_t lane, bool continues) const {
+  std::uint64_t covered = 0;
+  if (!continues) return covered;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& e = entries_[i];
+    const bool is_covered = e.write && e.strong && e.chained && side.scope <= e.scope &&
+                            reaches(side.scope, side.block, e.who.block, side.order->cluster()) &&
+                            (side.observes || relate(e.who, lane, side) != Relation::kUnordered);
+    covered |= std::uint64_t{is_covered} << i;
+  }
+  return covered;
+}
+
+// The earlier reads that a read covers. Those of the lanes of a warp lie side by side, so that the
+// order is asked for once for all of them.
+std::uint64_t Story::covered_by_read(const Side& side, std::uint32_t lane) const {
+  std::uint64_t covered = 0;
+  const Stamp* of = nullptr;
+  std::uint32_t lanes = 0;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& e = entries_[i];
+    if (e.write || (side.strong && (!e.strong || side.scope > e.scope))) continue;
+    if (of == nullptr || !same_time(*of, e.who)) {
+      of = &e.who;
+      lanes = lanes_not_unordered(e.who, lane, side);
+    }
+    covered |= std::uint64_t{lanes >> e.who.lane & 1} << i;
+  }
+  return covered;
+}
+
 // Removes the entries that `side`'s access, which is about to be added, covers.
 void Story::remove_covered(const Side& side, std::uint32_t lane, bool continues) {
   if (side.write && !side.strong) {
     entries_.clear();
-    return;
+  } else {
+    remove(side.write ? covered_by_write(side, lane, continues) : covered_by_read(side, lane));
   }
-  std::erase_if(entries_, [&](const Entry& e) {
-    if (side.write) {
-      // A strong write covers strong writes whose observers are among its own, or that nobody has
-      // observed and nobody can observe.
-      if (!e.write || !e.strong ||
-          !reaches(side.scope, side.block, e.who.block, side.order->cluster()) ||
-          side.scope > e.scope)
-        return false;
-      if (e.chained && continues) {
-        return side.observes || relate(e.who, lane, side) != Relation::kUnordered;
-      }
-      return false;
-    }
-    // A read covers earlier reads.
-    if (e.write || (side.strong && (!e.strong || side.scope > e.scope))) return false;
-    return relate(e.who, lane, side) != Relation::kUnordered;
-  });
 }
 
 // Ends the chain: no thread observes its writes any more. A later write of a thread covers an
@@ -166,39 +204,46 @@ void Story::end_chain() {
   for (std::size_t i = entries_.size(); i-- > 0;) {
     const Entry& e = entries_[i];
     if (!strong_write(e)) continue;
-    const auto later = entries_.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    Entry* const later = entries_.begin() + i + 1;
     if (e.observed_by_many || std::any_of(later, entries_.end(),
                                           [&](const Entry& late) { return stands_for(late, e); })) {
-      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+      entries_.erase(entries_.begin() + i);
     }
   }
 }
 
 void Story::make_room(const Side& side) {
   if (entries_.size() < kMost) return;
-  // Nothing is reported against a strong write that many have observed. But one write of the launch
-  // stays, for operations that nothing orders with it.
+  enum { kRead, kStrongRead, kWrite, kStrongWrite, kKinds };
+  const auto kind = [](const Entry& e) { return e.write * 2 + e.strong; };
+  std::size_t count[kKinds] = {};
+  for (const Entry& e : entries_) ++count[kind(e)];
+  if (count[kStrongWrite] != 0 && remove_idle_write(side)) return;
+  // Removes the oldest entry of the kind with the most entries, but never the weak write.
+  int most = kStrongWrite;
+  for (const int k : {kRead, kStrongRead}) most = count[k] > count[most] ? k : most;
+  Entry* const oldest = std::find_if(entries_.begin(), entries_.end(),
+                                     [&](const Entry& e) { return kind(e) == most; });
+  if (oldest != entries_.end()) entries_.erase(oldest);
+}
+
+// Nothing is reported against a strong write that many have observed. But one write of the launch
+// stays, for operations that nothing orders with it.
+bool Story::remove_idle_write(const Side& side) {
   const auto of_launch = [&](const Entry& e) {
     return e.write && side.order->is_of_launch(e.who.block);
   };
-  const auto last = std::find_if(entries_.rbegin(), entries_.rend(), of_launch);
-  const auto end = last == entries_.rend() ? entries_.begin() : std::prev(last.base());
-  const auto idle = std::find_if(entries_.begin(), end, [&](const Entry& e) {
+  Entry* end = entries_.end();
+  do {
+    if (end == entries_.begin()) return false;
+    --end;
+  } while (!of_launch(*end));
+  Entry* const idle = std::find_if(entries_.begin(), end, [&](const Entry& e) {
     return of_launch(e) && e.strong && e.observed_by_many;
   });
-  if (idle != end) {
-    entries_.erase(idle);
-    return;
-  }
-  // Removes the oldest entry of the kind with the most entries, but never the weak write.
-  const auto kind = [](const Entry& e) { return e.write ? e.strong ? 1 : 0 : e.strong ? 3 : 2; };
-  int count[4] = {};
-  for (const Entry& e : entries_) ++count[kind(e)];
-  int most = 1;
-  for (int k = 2; k < 4; ++k) most = count[k] > count[most] ? k : most;
-  const auto oldest = std::find_if(entries_.begin(), entries_.end(),
-                                   [&](const Entry& e) { return kind(e) == most; });
-  if (oldest != entries_.end()) entries_.erase(oldest);
+  if (idle == end) return false;
+  entries_.erase(idle);
+  return true;
 }
 
 // Whether a strong read is one that the story has already. A waiting thread repeats its reads many

@@ -15,6 +15,7 @@
 // A story also holds the messages of the release patterns in its chain (8.8).
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <vector>
@@ -75,19 +76,63 @@ class Story {
   };
   static constexpr std::size_t kMost = 40, kMostReleased = 8;
 
+  // The entries, oldest first. Most of those that are removed are among the oldest, so that few
+  // others move.
+  class Entries {
+   public:
+    Entry* begin() { return all_.data() + first_; }
+    Entry* end() { return all_.data() + all_.size(); }
+    const Entry* begin() const { return all_.data() + first_; }
+    const Entry* end() const { return all_.data() + all_.size(); }
+    std::size_t size() const { return all_.size() - first_; }
+    bool empty() const { return size() == 0; }
+    Entry& operator[](std::size_t i) { return all_[first_ + i]; }
+    const Entry& operator[](std::size_t i) const { return all_[first_ + i]; }
+    void clear() {
+      all_.clear();
+      first_ = 0;
+    }
+    void push_back(const Entry& e) {
+      if (first_ != 0 && all_.size() == all_.capacity()) {
+        all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
+        first_ = 0;
+      }
+      all_.push_back(e);
+    }
+    void erase(Entry* at) {
+      if (at - begin() < end() - at) {
+        std::move_backward(begin(), at, at + 1);
+        ++first_;
+      } else {
+        std::move(at + 1, end(), at);
+        all_.pop_back();
+      }
+    }
+    void erase_from(const Entry* at) { all_.resize(static_cast<std::size_t>(at - all_.data())); }
+
+   private:
+    std::vector<Entry> all_;
+    std::size_t first_ = 0;
+  };
+
   bool linked(const Side& side, std::uint32_t lane) const;
   void see_messages(const Side& side, std::uint32_t lane, std::uint64_t location);
   void note_observer(const Stamp& who);
   bool excused(const Entry& e, std::uint32_t lane, const Side& side) const;
   void leave(const Side& side, std::uint32_t lane, bool continues, const Stamp& who);
+  // Of entries_, a bit each.
+  void remove(std::uint64_t entries);
+  std::uint64_t covered_by_write(const Side& side, std::uint32_t lane, bool continues) const;
+  std::uint64_t covered_by_read(const Side& side, std::uint32_t lane) const;
   void remove_covered(const Side& side, std::uint32_t lane, bool continues);
   void end_chain();
   void make_room(const Side& side);
+  bool remove_idle_write(const Side& side);
   bool repeats_read(const Side& side, const Stamp& who);
   void push(const Entry& e);
   void next_version();
 
-  std::vector<Entry> entries_;
+  Entries entries_;
   // Threads with a strong read of the present version, a bit each by mark_of() in story.cc: most
   // reads repeat none, and need no search through the entries.
   std::bitset<256> readers_;

@@ -9,6 +9,15 @@ bool ThreadClocks::cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint
                      [&](const Apart& a) { return a.warp == warp && clock < a.clock[lane]; });
 }
 
+std::uint32_t ThreadClocks::covered_apart(std::uint32_t warp, std::uint32_t clock) const {
+  std::uint32_t lanes = 0;
+  for (const Apart& a : apart_) {
+    if (a.warp != warp) continue;
+    for (std::uint32_t l = 0; l < 32; ++l) lanes |= std::uint32_t{clock < a.clock[l]} << l;
+  }
+  return lanes;
+}
+
 ThreadClocks::Apart& ThreadClocks::apart(std::uint32_t warp) {
   // Sorted by warp, so that join() can walk both lists in step.
   auto it =

@@ -20,6 +20,11 @@ class ThreadClocks {
     return clock < warp_[warp] || clock >= kMax ||
            (!apart_.empty() && cover_apart(warp, lane, clock));
   }
+  // The lanes of `warp` for which that holds.
+  std::uint32_t covered(std::uint32_t warp, std::uint32_t clock) const {
+    if (clock < warp_[warp] || clock >= kMax) return ~0u;
+    return apart_.empty() ? 0 : covered_apart(warp, clock);
+  }
   // Whether the lanes of `warp` have different clocks.
   bool is_apart(std::uint32_t warp) const {
     return std::any_of(apart_.begin(), apart_.end(),
@@ -42,6 +47,7 @@ class ThreadClocks {
     bool operator==(const Apart&) const = default;
   };
   bool cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  std::uint32_t covered_apart(std::uint32_t warp, std::uint32_t clock) const;
   Apart& apart(std::uint32_t warp);
   // Removes the lists of warps whose lanes have the same clock again.
   void put_together();

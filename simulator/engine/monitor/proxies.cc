@@ -60,9 +60,14 @@ bool writes_asynchronously(const Op& op) {
   return op.action == Action::kBulkCopy || op.action == Action::kTensorCopy;
 }
 
+// Of the lanes of a warp that access at one time: those whose accesses are before the fence.
+LaneMask lanes_before(const Accessor& access, const ProxyFence& fence) {
+  if (access.epoch != fence.epoch) return access.epoch < fence.epoch ? kAllLanes : 0;
+  return fence.known.covered(access.thread >> 5, access.clock);
+}
+
 bool is_before(const Accessor& access, const ProxyFence& fence) {
-  if (access.epoch != fence.epoch) return access.epoch < fence.epoch;
-  return fence.known.cover(access.thread >> 5, access.thread & 31, access.clock);
+  return (lanes_before(access, fence) >> (access.thread & 31) & 1) != 0;
 }
 
 bool is_after(const Block& b, const ProxyFence& fence, std::uint32_t warp, std::uint32_t thread) {
@@ -75,17 +80,44 @@ bool is_after(const Block& b, const ProxyFence& fence, std::uint32_t warp, std::
   return false;
 }
 
-bool fenced(const Block& b, const Accessor& access, std::uint32_t thread) {
-  if (!b.async) return false;
+// Of the lanes of a warp that access at one time: those with a proxy fence between their accesses
+// and what `thread` does now.
+LaneMask lanes_fenced(const Block& b, const Accessor& access, std::uint32_t thread) {
+  if (!b.async) return 0;
+  LaneMask lanes = 0;
   for (std::uint32_t warp = 0; warp < b.warps.size(); ++warp) {
     const AsyncWarp& state = b.async->warps[warp];
-    if (state.forgot_proxy_fences) return true;
+    if (state.forgot_proxy_fences) return kAllLanes;
     for (const ProxyFence& f : state.proxy_fences) {
-      if (is_before(access, f) && is_after(b, f, warp, thread)) return true;
+      const LaneMask before = lanes_before(access, f);
+      if ((before & ~lanes) != 0 && is_after(b, f, warp, thread)) lanes |= before;
     }
   }
-  return false;
+  return lanes;
 }
+
+// Whether a proxy fence stands between accesses and what a thread does now. Neighbouring bytes were
+// mostly accessed by the lanes of one warp at one time, so that it is asked for once for all.
+class Fenced {
+ public:
+  Fenced(const Block& block, std::uint32_t thread) : block_(block), thread_(thread) {}
+  bool operator()(const Accessor& access) {
+    if (!any_ || last_.epoch != access.epoch || last_.clock != access.clock ||
+        last_.thread >> 5 != access.thread >> 5) {
+      any_ = true;
+      last_ = access;
+      lanes_ = lanes_fenced(block_, access, thread_);
+    }
+    return (lanes_ >> (access.thread & 31) & 1) != 0;
+  }
+
+ private:
+  const Block& block_;
+  const std::uint32_t thread_;
+  bool any_ = false;
+  Accessor last_;  // whose lanes those are
+  LaneMask lanes_ = 0;
+};
 
 bool fenced_by_any(const Block& b) {
   if (!b.async) return false;
@@ -162,12 +194,11 @@ std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std:
                                            std::uint32_t size) {
   Block& b = *w.block;
   const bool own = &owner == &b;
-  const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
+  Fenced fenced(b, w.index * kWarpSize + static_cast<std::uint32_t>(lane));
   for (std::uint32_t offset = first; offset < first + size; offset += 4) {
     const auto write = writer_of(owner, offset);
     if (!write || writes_asynchronously(b.program->ops[write->pc])) continue;
-    if (own ? fenced(b, *write, thread) : fenced_by_any(b) || fenced_by_owner(owner, *write))
-      continue;
+    if (own ? fenced(*write) : fenced_by_any(b) || fenced_by_owner(owner, *write)) continue;
     return offset;
   }
   return std::nullopt;
@@ -179,10 +210,10 @@ std::optional<std::pair<std::uint32_t, Accessor>> byte_read_unfenced(const Warp&
                                                                      std::uint32_t first,
                                                                      std::uint32_t size) {
   const Block& b = *w.block;
-  const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
+  Fenced fenced(b, w.index * kWarpSize + static_cast<std::uint32_t>(lane));
   for (std::uint32_t offset = first; offset < first + size; offset += 4) {
     const auto read = reader_of(b, offset);
-    if (read && reads_by_the_generic_proxy(b.program->ops[read->pc]) && !fenced(b, *read, thread))
+    if (read && reads_by_the_generic_proxy(b.program->ops[read->pc]) && !fenced(*read))
       return std::pair(offset, *read);
   }
   return std::nullopt;

@@ -86,8 +86,30 @@ struct Known {
   }
 };
 
-// Those of a thread, each at a number that others share.
-using KnownStacks = std::array<Known, 16>;
+// Those of a thread. Frames at one place of the stack share a set: a function that calls from two
+// places, or two functions called in turn, need a walk each.
+class KnownStacks {
+ public:
+  const Known* find(const void* from, std::size_t most) const {
+    for (const Known& known : set_of(from, most)) {
+      if (known.holds(from, most)) return &known;
+    }
+    return nullptr;
+  }
+  void keep(const Known& known) { set_of(known.begin, known.most)[next_++ % kWays] = known; }
+
+ private:
+  static constexpr std::size_t kSets = 16, kWays = 8;
+  using Set = std::array<Known, kWays>;
+  const Set& set_of(const void* from, std::size_t most) const {
+    return sets_[(reinterpret_cast<std::uintptr_t>(from) / 16 + most) % kSets];
+  }
+  Set& set_of(const void* from, std::size_t most) {
+    return const_cast<Set&>(std::as_const(*this).set_of(from, most));
+  }
+  std::array<Set, kSets> sets_;
+  std::size_t next_ = 0;
+};
 
 struct Walk {
   Known known;
@@ -129,13 +151,12 @@ CallStack call_stack(std::size_t most) {
   const void* const from = __builtin_frame_address(0);
   most = std::min(most, CallStack::kMost);
   auto& all = engine::per_thread<KnownStacks>();
-  Known& known = all[(reinterpret_cast<std::uintptr_t>(from) / 16 + most) % all.size()];
-  if (known.holds(from, most)) return known.stack;
+  if (const Known* const known = all.find(from, most)) return known->stack;
   Walk walk;
   walk.known.begin = from;
   walk.known.most = most;
   _Unwind_Backtrace(step, &walk);
-  known = walk.is_exact ? walk.known : Known{};
+  if (walk.is_exact) all.keep(walk.known);
   return walk.known.stack;
 }
 

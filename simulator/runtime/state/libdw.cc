@@ -113,7 +113,7 @@ class Objects {
  public:
   // nullptr: they cannot be read.
   Dwfl* now(const Library& l) {
-    const std::uint64_t changes = count_changes();
+    const std::uint64_t changes = count_object_changes();
     if (dwfl_ != nullptr && changes == changes_ && process_ == getpid()) return dwfl_;
     if (dwfl_ != nullptr) l.end(dwfl_);
     changes_ = changes;
@@ -126,17 +126,6 @@ class Objects {
   }
 
  private:
-  static std::uint64_t count_changes() {
-    std::uint64_t changes = 0;
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* sum) {
-          *static_cast<std::uint64_t*>(sum) = info->dlpi_adds + info->dlpi_subs;
-          return 1;
-        },
-        &changes);
-    return changes;
-  }
-
   Dwfl* dwfl_ = nullptr;
   std::uint64_t changes_ = 0;
   pid_t process_ = 0;
@@ -176,6 +165,17 @@ std::vector<DebugPlace> inlined(const Library& l, Module* module, std::uint64_t 
 }
 
 }  // namespace
+
+std::uint64_t count_object_changes() {
+  std::uint64_t changes = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* sum) {
+        *static_cast<std::uint64_t*>(sum) = info->dlpi_adds + info->dlpi_subs;
+        return 1;
+      },
+      &changes);
+  return changes;
+}
 
 std::vector<DebugPlace> debug_places(std::uint64_t address) {
   static Objects objects;

@@ -20,4 +20,8 @@ struct DebugPlace {
 // Not thread-safe.
 std::vector<DebugPlace> debug_places(std::uint64_t address);
 
+// How often objects have been loaded into or unloaded from this process. What was found at an
+// address holds as long as this number stays.
+std::uint64_t count_object_changes();
+
 }  // namespace lockstep::runtime

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/libdw.h"
@@ -62,27 +63,61 @@ bool is_interpreter(std::string_view object) {
   return rest.empty() || rest.starts_with("so") || rest.starts_with("d");
 }
 
+namespace {
+
+// The functions and lines of one return address: those that are inlined there, innermost first.
+std::vector<check::HostFrame> frames_at(const char* at) {
+  Dl_info info;
+  check::HostFrame frame;
+  if (dladdr(at, &info) != 0 && info.dli_fname != nullptr) {
+    frame.object = info.dli_fname;
+    frame.offset = offset_in_object(at, info.dli_fbase);
+    frame.function = plain_or_empty(info.dli_sname);
+  }
+  const auto& places = places_at(at);
+  if (places.empty()) return {frame};
+  std::vector<check::HostFrame> frames;
+  for (const DebugPlace& place : places) {
+    if (!place.function.empty()) frame.function = demangled(place.function);
+    frame.file = place.file;
+    frame.line = place.line;
+    frames.push_back(frame);
+  }
+  return frames;
+}
+
+// frames_at() of the addresses that were asked for before, as long as the objects stay the same. A
+// program copies unwritten bytes at the same places again and again.
+class KnownFrames {
+ public:
+  const std::vector<check::HostFrame>& at(const char* address) {
+    const auto [it, fresh] = known_.try_emplace(address);
+    if (fresh) it->second = frames_at(address);
+    return it->second;
+  }
+  void forget_unless_unchanged() {
+    const std::uint64_t changes = count_object_changes();
+    if (std::exchange(changes_, changes) != changes) known_.clear();
+  }
+
+ private:
+  std::map<const char*, std::vector<check::HostFrame>> known_;
+  std::uint64_t changes_ = 0;
+};
+
+}  // namespace
+
 std::vector<check::HostFrame> host_frames(const CallStack& stack) {
+  static std::mutex mutex;
+  static auto* const known = new KnownFrames;
+  const std::lock_guard lock(mutex);
+  known->forget_unless_unchanged();
   std::vector<check::HostFrame> frames;
   for (std::size_t i = 0; i < stack.count; ++i) {
     // The call itself is before where it returns to.
-    const auto* const at = static_cast<const char*>(stack.frames[i]) - 1;
-    Dl_info info;
-    check::HostFrame frame;
-    if (dladdr(at, &info) != 0 && info.dli_fname != nullptr) {
-      frame.object = info.dli_fname;
-      frame.offset = offset_in_object(at, info.dli_fbase);
-      frame.function = plain_or_empty(info.dli_sname);
-    }
-    if (is_interpreter(frame.object)) break;
-    const auto& places = places_at(at);
-    for (const DebugPlace& place : places) {
-      if (!place.function.empty()) frame.function = demangled(place.function);
-      frame.file = place.file;
-      frame.line = place.line;
-      frames.push_back(frame);
-    }
-    if (places.empty()) frames.push_back(frame);
+    const auto& here = known->at(static_cast<const char*>(stack.frames[i]) - 1);
+    if (is_interpreter(here.front().object)) break;
+    frames.insert(frames.end(), here.begin(), here.end());
     if (frames.back().function == "main") break;  // what calls it is the C library
   }
   const auto program = std::find_if(frames.begin(), frames.end(),

@@ -2,6 +2,7 @@
 // with debug information.
 #include "simulator/runtime/state/source_line.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -37,6 +38,21 @@ TEST(HostFrames, AreOfThePlacesBeforeEachAddress) {
   EXPECT_EQ(frames[0].function, "rand");
   EXPECT_NE(frames[0].object.find("libc"), std::string::npos) << frames[0].object;
   EXPECT_TRUE(frames[0].file.empty());
+}
+
+// Another object may lie at the same address later.
+TEST(HostFrames, OfAnObjectAreForgottenWithIt) {
+  void* const object = dlopen("libBrokenLocale.so.1", RTLD_NOW);
+  ASSERT_NE(object, nullptr) << dlerror();
+  CallStack stack;
+  stack.frames = {static_cast<const char*>(dlsym(object, "__ctype_get_mb_cur_max")) + 1};
+  stack.count = 1;
+  const auto name = [&] { return host_frames(stack).at(0).object; };
+  const std::string loaded = name();
+  EXPECT_NE(loaded.find("libBrokenLocale"), loaded.npos) << loaded;
+  EXPECT_EQ(name(), loaded) << "asked again";
+  dlclose(object);
+  EXPECT_EQ(name(), "");
 }
 
 }  // namespace
