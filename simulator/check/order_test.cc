@@ -644,6 +644,18 @@ TEST(WhatIsKnown, ListsOfBlocksAreJoinedBlockByBlock) {
   EXPECT_TRUE(mine.happens_before(grid, 3, 1, 0, 0, 3));
 }
 
+TEST(WhatIsKnown, OfListsWithTheSameBlocksTheLaterClocksCount) {
+  const GridOrder grid;
+  VectorClock mine, theirs;
+  for (std::uint32_t block = 1; block <= 2; ++block) {
+    mine.join(clock_of(block, 1, 0, block == 1 ? 2 : 9), grid);
+    theirs.join(clock_of(block, 1, 0, block == 1 ? 9 : 2), grid);
+  }
+  mine.join(theirs, grid);
+  EXPECT_TRUE(mine.happens_before(grid, 1, 1, 0, 0, 8)) << "theirs is later";
+  EXPECT_TRUE(mine.happens_before(grid, 2, 1, 0, 0, 8)) << "mine is later";
+}
+
 TEST(WhatIsKnown, ALocationJoinsEveryMessageOfABlock) {
   const GridOrder grid;
   Messages at;
