@@ -46,7 +46,15 @@ void VectorClock::join(const ReleaseClock& other, const GridOrder& order) {
 
 void VectorClock::join(const VectorClock& other, const GridOrder& order) {
   until_ = std::max(until_, other.until_);
-  for (const ReleaseClock& p : other.exact_) join(p, order);
+  for (std::size_t i = 0; i < other.exact_.size(); ++i) {
+    const ReleaseClock& p = other.exact_[i];
+    // A list that was copied has the same blocks at the same places.
+    if (i < exact_.size() && exact_[i].block == p.block) {
+      exact_[i].join(p);
+    } else {
+      join(p, order);
+    }
+  }
 }
 
 bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
@@ -120,12 +128,12 @@ void Messages::add(const Message& m, const GridOrder& order) {
   const auto joined = [&](const Message& a, std::uint32_t block) {
     Knowledge all = *a.what;
     all.join(*m.what, order);
-    return Message{block, a.scope, std::make_shared<const Knowledge>(std::move(all))};
+    return Message{block, a.scope, std::make_shared<const Knowledge>(std::move(all)), m.what};
   };
   Message* many = nullptr;
   for (Message& a : all_) {
     if (a.scope != m.scope) continue;
-    if (a.what == m.what) return;
+    if (a.what == m.what || a.joined == m.what) return;
     if (a.block == m.block) {
       if (is_after(*m.what, *a.what)) {
         // The latest is the last, since it often holds what the others do.

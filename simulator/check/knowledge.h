@@ -106,6 +106,9 @@ struct Message {
   std::uint32_t block = 0;  // of the thread that released
   Scope scope = Scope::kGrid;
   std::shared_ptr<const Knowledge> what;
+  // What has been joined to this last, if anything: the lanes of a warp release the same, one after
+  // another.
+  std::shared_ptr<const Knowledge> joined = nullptr;
 };
 
 // The messages that one memory location carries: those of the chain of writes that ends with its

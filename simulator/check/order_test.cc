@@ -629,6 +629,56 @@ TEST(WhatIsKnown, JoinedKnowledgeHasWhatEitherKnewOfOthers) {
   EXPECT_TRUE(mine.others.happens_before(grid, 3, 1, 0, 0, 0));
 }
 
+TEST(WhatIsKnown, OfAWarpWhoseLanesDifferEachLaneIsJoined) {
+  ThreadClocks mine, theirs;
+  mine.raise(0, 0b01, 5);
+  theirs.raise(0, 0b10, 5);
+  mine.join(theirs);
+  EXPECT_TRUE(mine.cover(0, 0, 4));
+  EXPECT_TRUE(mine.cover(0, 1, 4));
+  EXPECT_FALSE(mine.cover(0, 2, 4));
+}
+
+TEST(WhatIsKnown, ListsOfBlocksAreJoinedBlockByBlock) {
+  const GridOrder grid;
+  VectorClock mine, theirs;
+  mine.join(clock_of(1, 1, 0, 2), grid);
+  mine.join(clock_of(2, 1, 0, 2), grid);
+  theirs.join(clock_of(2, 1, 0, 9), grid);
+  theirs.join(clock_of(3, 1, 0, 4), grid);
+  mine.join(theirs, grid);
+  EXPECT_FALSE(mine.happens_before(grid, 1, 1, 0, 0, 8)) << "that is of block 2";
+  EXPECT_TRUE(mine.happens_before(grid, 2, 1, 0, 0, 8));
+  EXPECT_FALSE(mine.happens_before(grid, 2, 1, 0, 0, 9));
+  EXPECT_TRUE(mine.happens_before(grid, 3, 1, 0, 0, 3));
+}
+
+TEST(WhatIsKnown, OfListsWithTheSameBlocksTheLaterClocksCount) {
+  const GridOrder grid;
+  VectorClock mine, theirs;
+  for (std::uint32_t block = 1; block <= 2; ++block) {
+    mine.join(clock_of(block, 1, 0, block == 1 ? 2 : 9), grid);
+    theirs.join(clock_of(block, 1, 0, block == 1 ? 9 : 2), grid);
+  }
+  mine.join(theirs, grid);
+  EXPECT_TRUE(mine.happens_before(grid, 1, 1, 0, 0, 8)) << "theirs is later";
+  EXPECT_TRUE(mine.happens_before(grid, 2, 1, 0, 0, 8)) << "mine is later";
+}
+
+TEST(WhatIsKnown, ALocationJoinsEveryMessageOfABlock) {
+  const GridOrder grid;
+  Messages at;
+  const auto second = knowledge_of(clock_of(1, 1, 1, 7));
+  at.add({1, Scope::kGrid, knowledge_of(clock_of(1, 1, 0, 5))}, grid);
+  at.add({1, Scope::kGrid, second}, grid);
+  at.add({1, Scope::kGrid, second}, grid);
+  at.add({1, Scope::kGrid, knowledge_of(clock_of(1, 1, 2, 3))}, grid);
+  const ReleaseClock& own = (*at.begin()).what->own;
+  EXPECT_TRUE(own.happens_before(1, 0, 0, 4));
+  EXPECT_TRUE(own.happens_before(1, 1, 0, 6));
+  EXPECT_TRUE(own.happens_before(1, 2, 0, 2)) << "after two that are the same";
+}
+
 TEST(WhatIsKnown, ALocationHasTheMessagesOfManyBlocks) {
   const GridOrder grid;
   Messages at;

@@ -1,8 +1,21 @@
 #include "simulator/check/thread_clocks.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace lockstep::check {
+namespace {
+
+// Sets each clock to the later of both. By value, so that this becomes two vector operations.
+void raise_each(std::uint16_t (&clocks)[32], const std::uint16_t (&others)[32]) {
+  std::uint16_t mine[32], theirs[32];
+  std::memcpy(mine, clocks, sizeof mine);
+  std::memcpy(theirs, others, sizeof theirs);
+  for (int l = 0; l < 32; ++l) mine[l] = std::max(mine[l], theirs[l]);
+  std::memcpy(clocks, mine, sizeof mine);
+}
+
+}  // namespace
 
 bool ThreadClocks::cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
   return std::any_of(apart_.begin(), apart_.end(),
@@ -28,9 +41,10 @@ ThreadClocks::Apart& ThreadClocks::apart(std::uint32_t warp) {
 
 void ThreadClocks::put_together() {
   std::erase_if(apart_, [&](const Apart& a) {
-    std::uint16_t least = a.clock[0], most = a.clock[0];
-    for (int l = 1; l < 32; ++l)
-      least = std::min(least, a.clock[l]), most = std::max(most, a.clock[l]);
+    // All 32 at once, so that this becomes vector operations.
+    std::uint16_t least = ~std::uint16_t{0}, most = 0;
+    for (const std::uint16_t clock : a.clock) least = std::min(least, clock);
+    for (const std::uint16_t clock : a.clock) most = std::max(most, clock);
     warp_[a.warp] = std::max(warp_[a.warp], least);
     return most <= warp_[a.warp];
   });
@@ -58,19 +72,20 @@ bool ThreadClocks::includes(const ThreadClocks& other) const {
 }
 
 void ThreadClocks::join(const ThreadClocks& other) {
-  // Both by value, so that this becomes two vector operations.
-  std::uint16_t mine[32], theirs[32];
-  std::memcpy(mine, warp_, sizeof mine);
-  std::memcpy(theirs, other.warp_, sizeof theirs);
-  for (int v = 0; v < 32; ++v) mine[v] = std::max(mine[v], theirs[v]);
-  std::memcpy(warp_, mine, sizeof mine);
+  // What a warp's lanes know is mostly the same.
+  static_assert(std::has_unique_object_representations_v<Apart>);
+  if (std::memcmp(warp_, other.warp_, sizeof warp_) == 0 && apart_.size() == other.apart_.size() &&
+      (apart_.empty() ||
+       std::memcmp(apart_.data(), other.apart_.data(), apart_.size() * sizeof(Apart)) == 0))
+    return;
+  raise_each(warp_, other.warp_);
   std::size_t at = 0;
   for (const Apart& a : other.apart_) {
     while (at < apart_.size() && apart_[at].warp < a.warp) ++at;
     if (at == apart_.size() || apart_[at].warp != a.warp) {
       apart_.insert(apart_.begin() + static_cast<std::ptrdiff_t>(at), a);
     } else {
-      for (int l = 0; l < 32; ++l) apart_[at].clock[l] = std::max(apart_[at].clock[l], a.clock[l]);
+      raise_each(apart_[at].clock, a.clock);
     }
   }
   if (!apart_.empty()) put_together();
