@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/libdw.h"
@@ -26,7 +27,17 @@ const std::vector<DebugPlace>& places_at(const void* address) {
 // CUDA's header has templates that call the C function of the same name.
 bool is_wrapper(const std::string& file) { return file.ends_with("/cuda_runtime.h"); }
 
-std::string plain_or_empty(const char* name) { return name == nullptr ? "" : demangled(name); }
+// A program's findings have the same few frames, and to demangle a name takes microseconds.
+std::string readable(const std::string& name) {
+  static std::mutex mutex;
+  static auto* const known = new std::unordered_map<std::string, std::string>;
+  const std::lock_guard lock(mutex);
+  const auto [it, fresh] = known->try_emplace(name);
+  if (fresh) it->second = demangled(name);
+  return it->second;
+}
+
+std::string plain_or_empty(const char* name) { return name == nullptr ? "" : readable(name); }
 
 }  // namespace
 
@@ -77,7 +88,7 @@ std::vector<check::HostFrame> host_frames(const CallStack& stack) {
     if (is_interpreter(frame.object)) break;
     const auto& places = places_at(at);
     for (const DebugPlace& place : places) {
-      if (!place.function.empty()) frame.function = demangled(place.function);
+      if (!place.function.empty()) frame.function = readable(place.function);
       frame.file = place.file;
       frame.line = place.line;
       frames.push_back(frame);
