@@ -1,6 +1,7 @@
 #include "properties/memory_access.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "properties/contract_laws.h"
