@@ -288,9 +288,10 @@ LaunchStatus check_histogram(HistogramPath path, const int* values, std::int64_t
   check.block(shape.block);
   check.number("max_blocks", shape.max_blocks, 1, std::numeric_limits<int>::max());
   check.number("flush_after", shape.flush_after, 1, kMostCounted);
-  check.require(shape.cluster == 0 || is_cluster_size(shape.cluster),
-                "the cluster is " + std::to_string(shape.cluster) +
-                    " blocks; it must be 2, 4, 8 or 16, or 0 for the smallest that fits");
+  check.require(shape.cluster == 0 || is_cluster_size(shape.cluster), [&] {
+    return "the cluster is " + std::to_string(shape.cluster) +
+           " blocks; it must be 2, 4, 8 or 16, or 0 for the smallest that fits";
+  });
   check.number("period", shape.period, 0, std::numeric_limits<std::int64_t>::max());
   check.array("counts", counts, alignof(unsigned long long));
   if (n == 0) return check.status();

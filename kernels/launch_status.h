@@ -42,8 +42,10 @@ inline LaunchStatus status_of(cudaError_t error, const char* who, const std::str
 
 // The status of a launch, directly after it.
 inline LaunchStatus launched(const char* who, unsigned blocks, int threads) {
+  const cudaError_t error = cudaGetLastError();
+  if (error == cudaSuccess) return {};
   return status_of(
-      cudaGetLastError(), who,
+      error, who,
       "launching " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
 }
 

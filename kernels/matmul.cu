@@ -63,12 +63,13 @@ void check_matrix(ArgumentCheck& check, const std::string& name, const MatrixVie
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   check.number((name + ".rows").c_str(), v.rows, 0, kMost);
   check.number((name + ".columns").c_str(), v.columns, 0, kMost);
-  check.require(v.stride >= v.columns, name + " has stride " + std::to_string(v.stride) +
-                                           ", less than its " + std::to_string(v.columns) +
-                                           " columns");
+  check.require(v.stride >= v.columns, [&] {
+    return name + " has stride " + std::to_string(v.stride) + ", less than its " +
+           std::to_string(v.columns) + " columns";
+  });
   if (!check.ok() || is_empty(v)) return;
   check.require(v.stride <= kMost / static_cast<std::int64_t>(sizeof(float)) / v.rows,
-                name + " has more elements than can be addressed");
+                [&] { return name + " has more elements than can be addressed"; });
   check.array(name, v.data, alignof(float));
 }
 
@@ -96,12 +97,15 @@ LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& 
   check_matrix(check, "a", a);
   check_matrix(check, "b", b);
   check_matrix(check, "c", c);
-  check.require(a.columns == b.rows && a.rows == c.rows && b.columns == c.columns,
-                "the shapes do not fit: a is " + shape(a.rows, a.columns) + ", b is " +
-                    shape(b.rows, b.columns) + ", c is " + shape(c.rows, c.columns));
-  check.require(
-      is_empty(c) || (c.columns - 1) / side_of(variant) < std::numeric_limits<int>::max(),
-      "c has " + std::to_string(c.columns) + " columns, more than a grid of this variant covers");
+  check.require(a.columns == b.rows && a.rows == c.rows && b.columns == c.columns, [&] {
+    return "the shapes do not fit: a is " + shape(a.rows, a.columns) + ", b is " +
+           shape(b.rows, b.columns) + ", c is " + shape(c.rows, c.columns);
+  });
+  check.require(is_empty(c) || (c.columns - 1) / side_of(variant) < std::numeric_limits<int>::max(),
+                [&] {
+                  return "c has " + std::to_string(c.columns) +
+                         " columns, more than a grid of this variant covers";
+                });
   if (!check.ok() || is_empty(c) || is_empty(a)) return check.status();
   check.apart("a", a.data, bytes_of(a), "c", c.data, bytes_of(c));
   check.apart("b", b.data, bytes_of(b), "c", c.data, bytes_of(c));

@@ -159,28 +159,31 @@ void check_pattern(ArgumentCheck& check, const AccessPattern& p, std::int64_t n,
   check.enumerator("pattern", p.kind, PatternKind::kRandom);
   check.number("offset", p.offset, 0, std::numeric_limits<std::int64_t>::max());
   check.number("lanes", p.lanes, 1, 32);
-  check.require(p.kind != PatternKind::kPermuted || p.factor % 2 != 0,
-                "the factor is " + std::to_string(p.factor) + "; a permutation needs an odd one");
+  check.require(p.kind != PatternKind::kPermuted || p.factor % 2 != 0, [&] {
+    return "the factor is " + std::to_string(p.factor) + "; a permutation needs an odd one";
+  });
   if (p.kind == PatternKind::kStrided)
     check.number("stride", p.factor, 1, std::numeric_limits<std::int64_t>::max());
   if (!check.ok() || n == 0) return;
   const std::int64_t last = last_index(p, n);
-  check.require(last >= 0 && last < count, "the pattern reaches element " +
-                                               (last < 0 ? "2^59 or more" : std::to_string(last)) +
-                                               ", but " + array + " has " + std::to_string(count));
+  check.require(last >= 0 && last < count, [&] {
+    return "the pattern reaches element " + (last < 0 ? "2^59 or more" : std::to_string(last)) +
+           ", but " + array + " has " + std::to_string(count);
+  });
 }
 
 void check_arrays(ArgumentCheck& check, int bytes, const void* x, std::int64_t x_count,
                   const void* y, std::int64_t y_count, std::int64_t n, const AccessShape& shape) {
-  check.require(
-      bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16,
-      "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16");
+  check.require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16, [&] {
+    return "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16";
+  });
   check.number("n", n, 0, kMostElements);
   check.number("x_count", x_count, 0, kLongest);
   check.number("y_count", y_count, 0, kLongest);
-  check.require(shape.block >= 32 && shape.block <= kMaxBlock && shape.block % 32 == 0,
-                "the block is " + std::to_string(shape.block) +
-                    " threads; it must be a multiple of 32 up to 1024");
+  check.require(shape.block >= 32 && shape.block <= kMaxBlock && shape.block % 32 == 0, [&] {
+    return "the block is " + std::to_string(shape.block) +
+           " threads; it must be a multiple of 32 up to 1024";
+  });
   if (!check.ok() || n == 0) return;
   check.array("x", x, bytes);
   check.array("y", y, bytes);
@@ -241,9 +244,10 @@ LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int eleme
   check.enumerator("load path", path, LoadPath::kConstant);
   check.require(n <= 0 || x_count > 0, "x has no elements");
   if (!check.ok() || path != LoadPath::kConstant) return check.status();
-  check.require(x_count <= kConstantBytes / element_bytes,
-                "x has " + std::to_string(x_count) + " elements, but constant memory holds " +
-                    std::to_string(kConstantBytes / element_bytes));
+  check.require(x_count <= kConstantBytes / element_bytes, [&] {
+    return "x has " + std::to_string(x_count) + " elements, but constant memory holds " +
+           std::to_string(kConstantBytes / element_bytes);
+  });
   return check.status();
 }
 

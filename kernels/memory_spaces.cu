@@ -94,8 +94,10 @@ void check_words(ArgumentCheck& check, const char* name, const void* p) {
 void check_range(ArgumentCheck& check, SymbolSpace space, std::int64_t first, std::int64_t count) {
   check.enumerator("space", space, SymbolSpace::kDevice);
   check.require(first >= 0 && count >= 0 && first <= kSymbolWords && count <= kSymbolWords - first,
-                std::to_string(count) + " words from word " + std::to_string(first) +
-                    " on leave the array of " + std::to_string(kSymbolWords));
+                [&] {
+                  return std::to_string(count) + " words from word " + std::to_string(first) +
+                         " on leave the array of " + std::to_string(kSymbolWords);
+                });
 }
 
 // At most the number of threads of a grid of such blocks.

@@ -66,18 +66,20 @@ LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, in
   ArgumentCheck check(kWho);
   check.enumerator("variant", variant, RayTracerVariant::kGlobal);
   check.number("count", count, 0, std::numeric_limits<int>::max());
-  check.require(variant != RayTracerVariant::kConstant || count <= kMaxConstantSpheres,
-                std::to_string(count) + " spheres do not fit constant memory, which holds " +
-                    std::to_string(kMaxConstantSpheres) + "; use the global variant");
+  check.require(variant != RayTracerVariant::kConstant || count <= kMaxConstantSpheres, [&] {
+    return std::to_string(count) + " spheres do not fit constant memory, which holds " +
+           std::to_string(kMaxConstantSpheres) + "; use the global variant";
+  });
   check.number("width", width, 0, kMaxImageSide);
   check.number("height", height, 0, kMaxImageSide);
   if (!check.ok() || width == 0 || height == 0) return check.status();
   const std::size_t row = sizeof(uchar4) * width;
   const std::size_t most = height == 1 ? kMostBytes : (kMostBytes - row) / (height - 1);
-  check.require(pitch >= row && pitch <= most && pitch % alignof(uchar4) == 0,
-                "the pitch is " + std::to_string(pitch) +
-                    " bytes; it must be a multiple of 4, at least " + std::to_string(row) +
-                    ", and leave " + std::to_string(height) + " rows in what can be addressed");
+  check.require(pitch >= row && pitch <= most && pitch % alignof(uchar4) == 0, [&] {
+    return "the pitch is " + std::to_string(pitch) +
+           " bytes; it must be a multiple of 4, at least " + std::to_string(row) + ", and leave " +
+           std::to_string(height) + " rows in what can be addressed";
+  });
   check.array("image", image, alignof(uchar4));
   if (count == 0) return check.status();
   check.array("spheres", spheres, alignof(Sphere));

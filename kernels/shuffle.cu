@@ -102,15 +102,18 @@ void check_shape(ArgumentCheck& check, const WarpShape& s) {
   const std::uint64_t threads = std::uint64_t{s.block.x} * s.block.y * s.block.z;
   check.require(s.block.x != 0 && s.block.y != 0 && s.block.z != 0 && threads <= kMaxThreads &&
                     s.block.z <= 64,
-                "the block is " + std::to_string(s.block.x) + " x " + std::to_string(s.block.y) +
-                    " x " + std::to_string(s.block.z) +
-                    "; it must have 1 ... 1024 threads, at most 64 along z");
+                [&] {
+                  return "the block is " + std::to_string(s.block.x) + " x " +
+                         std::to_string(s.block.y) + " x " + std::to_string(s.block.z) +
+                         "; it must have 1 ... 1024 threads, at most 64 along z";
+                });
   check.number("blocks", s.blocks, 1, std::numeric_limits<int>::max());
 }
 
 void check_width(ArgumentCheck& check, int w) {
-  check.require(w == 1 || w == 2 || w == 4 || w == 8 || w == 16 || w == 32,
-                "the width is " + std::to_string(w) + "; it must be 1, 2, 4, 8, 16 or 32");
+  check.require(w == 1 || w == 2 || w == 4 || w == 8 || w == 16 || w == 32, [&] {
+    return "the width is " + std::to_string(w) + "; it must be 1, 2, 4, 8, 16 or 32";
+  });
 }
 
 std::uint64_t elements_of(const WarpShape& s) {
@@ -181,9 +184,10 @@ LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int wi
   check.number("root", root, 0, width - 1);
   if (!check.ok()) return check.status();
   const std::uint64_t threads = std::uint64_t{shape.block.x} * shape.block.y * shape.block.z;
-  check.require(threads % width == 0, "the block has " + std::to_string(threads) +
-                                          " threads, no multiple of the width " +
-                                          std::to_string(width));
+  check.require(threads % width == 0, [&] {
+    return "the block has " + std::to_string(threads) + " threads, no multiple of the width " +
+           std::to_string(width);
+  });
   check_arrays(check, x, y, sizeof(T), shape);
   if (!check.ok()) return check.status();
   collective_kernel<<<shape.blocks, shape.block, 0, stream>>>(collective, x, y, width, root);

@@ -337,10 +337,13 @@ void check_tensor(ArgumentCheck& check, const TensorShape& s) {
     const std::string name = "strides[" + std::to_string(d - 1) + "]";
     const std::int64_t stride = s.strides[d - 1];
     check.number(name.c_str(), stride, 0, (std::int64_t{1} << 40) - 1);
-    check.require(stride % grain == 0, name + " is " + std::to_string(stride) +
-                                           ", no multiple of " + std::to_string(grain));
-    check.require(stride >= below, name + " is " + std::to_string(stride) +
-                                       " bytes, less than what the dimensions below take");
+    check.require(stride % grain == 0, [&] {
+      return name + " is " + std::to_string(stride) + ", no multiple of " + std::to_string(grain);
+    });
+    check.require(stride >= below, [&] {
+      return name + " is " + std::to_string(stride) +
+             " bytes, less than what the dimensions below take";
+    });
     below = static_cast<Wide>(s.sizes[d] - 1) * stride + below;
   }
 }
@@ -361,25 +364,30 @@ void check_pixels(ArgumentCheck& check, const TensorShape& s) {
     check.number(("upper" + n).c_str(), s.upper[d], -reach - 1, reach);
     check.number(("offsets" + n).c_str(), s.offsets[d], 0, most_offset);
     check.require(s.sizes[d + 1] + s.upper[d] > s.lower[d],
-                  "the box of pixels is empty in spatial dimension " + n);
+                  [&] { return "the box of pixels is empty in spatial dimension " + n; });
   }
 }
 
 void check_place(ArgumentCheck& check, const TensorShape& s) {
   const std::int64_t inner = (s.im2col ? s.channels : s.box[0]) * element_bytes(s);
-  check.require(inner % 16 == 0,
-                "the box is " + std::to_string(inner) + " bytes wide, no multiple of 16");
+  check.require(inner % 16 == 0, [&] {
+    return "the box is " + std::to_string(inner) + " bytes wide, no multiple of 16";
+  });
   const int span = kSpan[static_cast<int>(s.swizzle)];
-  check.require(s.interleave != TensorInterleave::kNone || span == 0 || inner <= span,
-                "the box is " + std::to_string(inner) + " bytes wide, more than is swizzled");
+  check.require(s.interleave != TensorInterleave::kNone || span == 0 || inner <= span, [&] {
+    return "the box is " + std::to_string(inner) + " bytes wide, more than is swizzled";
+  });
   check.number("to", s.to, 0, kSharedGrain - 128);
-  check.require(s.to % 128 == 0, "to is " + std::to_string(s.to) + ", no multiple of 128");
+  check.require(s.to % 128 == 0,
+                [&] { return "to is " + std::to_string(s.to) + ", no multiple of 128"; });
   check.block(s.block, kMaxBlock);
   check.number("max_blocks", s.max_blocks, 1, std::numeric_limits<int>::max());
   check.require(rows(s) * row_bytes(s) <= kMostTensorImageBytes &&
                     tensor_image_bytes(s) <= kMostTensorImageBytes,
-                "a copy takes more than " + std::to_string(kMostTensorImageBytes) +
-                    " bytes of shared memory");
+                [&] {
+                  return "a copy takes more than " + std::to_string(kMostTensorImageBytes) +
+                         " bytes of shared memory";
+                });
 }
 
 // `images_a_copy`: above 1 for a multicast. `writes_tensor`: the kernel reads the images and writes
@@ -569,8 +577,9 @@ LaunchStatus check_tensor_multicast(const TensorShape& shape, int cluster,
                                     const unsigned char* tensor, const std::int32_t* at,
                                     std::int64_t count, const unsigned char* images) {
   ArgumentCheck check("tensor_multicast");
-  check.require(cluster == 2 || cluster == 4 || cluster == 8,
-                "a cluster of " + std::to_string(cluster) + " blocks; it must have 2, 4 or 8");
+  check.require(cluster == 2 || cluster == 4 || cluster == 8, [&] {
+    return "a cluster of " + std::to_string(cluster) + " blocks; it must have 2, 4 or 8";
+  });
   check_shape(check, shape);
   if (check.ok()) check_arrays(check, shape, tensor, at, count, images, cluster, false);
   return check.status();

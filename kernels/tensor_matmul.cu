@@ -122,9 +122,10 @@ LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element,
   check.enumerator("path", path, TensorMatmulPath::kTcgen05Pair);
   check.enumerator("element", element, MatrixElement::kE4m3);
   if (!check.ok()) return check.status();
-  check.require(tensor_matmul_support(path, element).exists,
-                std::string("there is no path by ") + name_of(path) + " for element " +
-                    std::to_string(static_cast<int>(element)));
+  check.require(tensor_matmul_support(path, element).exists, [&] {
+    return std::string("there is no path by ") + name_of(path) + " for element " +
+           std::to_string(static_cast<int>(element));
+  });
   const int factor = bytes_of(element), result = result_bytes_of(element);
   check_matrix(check, "a", a, factor);
   check_matrix(check, "b", b, factor);
@@ -132,8 +133,10 @@ LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element,
   check_matrix(check, "d", d, result);
   check.require(a.columns == b.columns && a.rows == c.rows && b.rows == c.columns &&
                     c.rows == d.rows && c.columns == d.columns,
-                "the shapes do not fit: a is " + shape(a) + ", b is " + shape(b) +
-                    " by columns, c is " + shape(c) + ", d is " + shape(d));
+                [&] {
+                  return "the shapes do not fit: a is " + shape(a) + ", b is " + shape(b) +
+                         " by columns, c is " + shape(c) + ", d is " + shape(d);
+                });
   if (!check.ok() || is_empty(d)) return check.status();
   const std::uint64_t bytes = extent_of(d, result);
   check.apart("c", c.data, extent_of(c, result), "d", d.data, bytes);

@@ -21,12 +21,13 @@ void check_matrix(ArgumentCheck& check, const std::string& name, const TensorVie
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   check.number((name + ".rows").c_str(), v.rows, 0, kMost);
   check.number((name + ".columns").c_str(), v.columns, 0, kMost);
-  check.require(v.stride >= v.columns, name + " has stride " + std::to_string(v.stride) +
-                                           ", less than its " + std::to_string(v.columns) +
-                                           " columns");
+  check.require(v.stride >= v.columns, [&] {
+    return name + " has stride " + std::to_string(v.stride) + ", less than its " +
+           std::to_string(v.columns) + " columns";
+  });
   if (!check.ok() || is_empty(v)) return;
   check.require(v.stride <= kMost / element_bytes / v.rows,
-                name + " has more elements than can be addressed");
+                [&] { return name + " has more elements than can be addressed"; });
   check.array(name, v.data, element_bytes);
 }
 

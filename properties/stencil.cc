@@ -171,8 +171,8 @@ namespace {
 
 // The result must be within its bound and, bit for bit, that of the declared chain.
 void matches_its_reference(const Stencil& stencil, const StencilCase& c) {
-  const auto y = c.launch(stencil);
   const std::vector<float> x = c.x();
+  const auto y = c.launch(stencil, x, c.c());
   REQUIRE_WITHIN_BOUND(y, expected(c, x), c.where());
   REQUIRE_WITHIN_BOUND(
       y, reference::exactly(reference::stencil_chain(x, c.c(), policy(c.boundary))), c.where());

@@ -1,6 +1,7 @@
 #include "properties/trial.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "harness/property/compare.h"
@@ -68,9 +69,12 @@ Results Trial::run(Contents contents, const Stream& stream, const char* when) {
 void require_same(const std::string& launcher, const Results& actual, const Results& expected,
                   const char* when) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const auto [a, e] = std::ranges::mismatch(actual[i].bytes, expected[i].bytes);
-    if (e == expected[i].bytes.end()) continue;
-    const auto byte = static_cast<std::size_t>(e - expected[i].bytes.begin());
+    const Bytes &is = actual[i].bytes, &wanted = expected[i].bytes;
+    if (is.size() == wanted.size() && std::memcmp(is.data(), wanted.data(), is.size()) == 0)
+      continue;
+    const auto [a, e] = std::ranges::mismatch(is, wanted);
+    if (e == wanted.end()) continue;
+    const auto byte = static_cast<std::size_t>(e - wanted.begin());
     fail_case(
         {Reason::kMismatch, "",
          fmt::format("{}, {}: {} differs from what the same call gives otherwise, first in element "

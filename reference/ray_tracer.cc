@@ -37,14 +37,15 @@ bool is_finite(const Sphere& s) {
 }
 
 Candidate shoot(const Sphere& s, double ox, double oy) {
-  assert(is_finite(s));
+  assert(std::isfinite(s.radius));
   if (!(s.radius > 0)) return {};
   const double dx = ox - s.x, dy = oy - s.y;
   const double distance = dx * dx + dy * dy, square = double{s.radius} * s.radius;
   const double tiny = 4 * underflow_unit<float>();
   const double comparison = gamma<float>(4) * distance + gamma<float>(1) * square + tiny;
   Candidate c;
-  if (distance - square > comparison) return c;
+  if (distance - square > comparison) return c;  // false if a coordinate is not finite
+  assert(is_finite(s));
   c.hit = square - distance > comparison ? Hit::kCertain : Hit::kPerhaps;
   const double m = square - distance,
                error = gamma<float>(5) * distance + gamma<float>(2) * square + tiny;

@@ -44,7 +44,10 @@ Domain<Poison> poisons();  // "nan", "huge", "zeros", "ones"; shrinks toward nan
 struct Layout {
   int misalignment = 0;  // elements past a 256-byte boundary, 0 ... 31 and more
   Poison poison = Poison::kNaN;
-  std::size_t guard_bytes = 4096;  // on each side, at least; never less than 256
+  // On each side, at least; never less than 256. On the simulated GPU it is 256: allocations are
+  // further apart there than any guard, and every access to a guard or between allocations is
+  // reported.
+  std::size_t guard_bytes = 4096;
 };
 
 enum class Role : std::uint8_t { kInput, kOutput, kInOut };

@@ -3,9 +3,9 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -31,9 +31,12 @@ double as_double(T v) {
 }
 
 template <class T>
-bool same_bits(const T& a, const T& b) {
-  return std::bit_cast<std::array<unsigned char, sizeof(T)>>(a) ==
-         std::bit_cast<std::array<unsigned char, sizeof(T)>>(b);
+inline bool same_bits(const T& a, const T& b) {
+  using Bits = std::conditional_t<
+      sizeof(T) == 1, std::uint8_t,
+      std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                         std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+  return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
 }
 
 // Magnitudes from here on round to infinity in T: the greatest finite value plus half its ulp.

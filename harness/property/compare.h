@@ -125,15 +125,17 @@ void require_success(const Site& site, const Status& status) {
 
 }  // namespace detail
 
+// Returns the elements of the array.
 template <class T, class Reference>
-void require_within_bound(const Site& site, const DeviceArray<T>& array, const Reference& reference,
-                          const WhereIs& where = {}) {
-  const std::vector<T> actual = array.fetch();
+std::vector<T> require_within_bound(const Site& site, const DeviceArray<T>& array,
+                                    const Reference& reference, const WhereIs& where = {}) {
+  std::vector<T> actual = array.fetch();
   const auto poisoned = [&](std::size_t i) { return array.holds_poison(i, actual[i]); };
   const Comparison c = compare_within_bound<T>(actual, detail::as_span<double>(reference.value),
                                                detail::as_span<double>(reference.bound), poisoned,
                                                array.poison_is_proof());
   detail::conclude(c, site, where, array.poison_is_proof());
+  return actual;
 }
 
 // As above, for a result that is already on the host.

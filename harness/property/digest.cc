@@ -8,7 +8,7 @@ namespace lockstep {
 namespace {
 
 // A bijection: different words stay different.
-std::uint64_t absorb(std::uint64_t word) { return mix(word + kSplitMixStep); }
+inline std::uint64_t absorb(std::uint64_t word) { return mix(word + kSplitMixStep); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <mutex>
 #include <set>
 
 namespace lockstep {
@@ -214,59 +215,86 @@ detail::WordDomain detail::range_of_words(std::int64_t lo, std::int64_t hi) {
   return d;
 }
 
-detail::WordDomain detail::choice_of_words(std::vector<NamedWord> options) {
-  if (options.empty()) throw std::invalid_argument("choice: nothing to choose from");
-  const auto draw = [options](Bits& bits) { return options[bits.below(options.size())].word; };
+namespace {
+
+using Options = std::vector<detail::NamedWord>;
+
+// The list with these options, which lives as long as the program. A case type makes its domains
+// anew for every case; functions that only point to a list need no memory of their own.
+const Options& kept(Options options) {
+  struct Before {
+    bool operator()(const detail::NamedWord& a, const detail::NamedWord& b) const {
+      return a.word != b.word ? a.word < b.word : a.text < b.text;
+    }
+    bool operator()(const Options& a, const Options& b) const {
+      return std::ranges::lexicographical_compare(a, b, Before());
+    }
+  };
+  static std::mutex mutex;
+  static std::set<Options, Before> all;
+  const std::lock_guard lock(mutex);
+  return *all.insert(std::move(options)).first;
+}
+
+}  // namespace
+
+detail::WordDomain detail::choice_of_words(std::vector<NamedWord> named) {
+  if (named.empty()) throw std::invalid_argument("choice: nothing to choose from");
+  const Options* const options = &kept(std::move(named));
+  const auto draw = [options](Bits& bits) { return (*options)[bits.below(options->size())].word; };
   const auto simpler = [options](std::int64_t word) {
     std::vector<std::int64_t> out;
-    for (const NamedWord& option : options) {
+    for (const NamedWord& option : *options) {
       if (option.word == word) break;
       out.push_back(option.word);
     }
     return out;
   };
   WordDomain d{gen_by<std::int64_t>(draw, simpler)};
-  d.options = options.size();
+  d.options = options->size();
   d.option = [options, simpler](std::size_t number) {
-    return shrinkable_by<std::int64_t>(options[number].word, simpler);
+    return shrinkable_by<std::int64_t>((*options)[number].word, simpler);
   };
   d.print = [options](std::int64_t word) {
-    const auto at = std::ranges::find(options, word, &NamedWord::word);
-    return std::string(at == options.end()
+    const auto at = std::ranges::find(*options, word, &NamedWord::word);
+    return std::string(at == options->end()
                            ? "?"
                            : at->text);  // not in the domain: such a text does not parse either
   };
   d.parse = [options](std::string_view text, std::int64_t& word) {
-    const auto at = std::ranges::find(options, text, &NamedWord::text);
-    if (at == options.end()) return false;
+    const auto at = std::ranges::find(*options, text, &NamedWord::text);
+    if (at == options->end()) return false;
     word = at->word;
     return true;
   };
   d.describe = [options] {
     std::string names;
-    for (const NamedWord& option : options)
+    for (const NamedWord& option : *options)
       names.append(names.empty() ? "one of " : ", ").append(option.text);
     return names;
   };
   return d;
 }
 
-detail::WordDomain detail::one_of_words(std::vector<std::int64_t> options) {
-  std::vector<NamedWord> unnamed;
-  for (const std::int64_t word : options) unnamed.push_back({"", word});
+detail::WordDomain detail::one_of_words(std::vector<std::int64_t> words) {
+  Options unnamed;
+  unnamed.reserve(words.size());
+  for (const std::int64_t word : words) unnamed.push_back({"", word});
+  const Options* const options = &kept(unnamed);
   WordDomain d = choice_of_words(std::move(unnamed));
   d.print = [](std::int64_t word) { return std::to_string(word); };
   d.parse = [options](std::string_view text, std::int64_t& word) {
     std::int64_t parsed;
-    if (!parse_integer(text, parsed) || std::ranges::find(options, parsed) == options.end())
+    if (!parse_integer(text, parsed) ||
+        std::ranges::find(*options, parsed, &NamedWord::word) == options->end())
       return false;
     word = parsed;
     return true;
   };
   d.describe = [options] {
     std::string names;
-    for (const std::int64_t word : options)
-      names.append(names.empty() ? "one of " : ", ").append(std::to_string(word));
+    for (const NamedWord& option : *options)
+      names.append(names.empty() ? "one of " : ", ").append(std::to_string(option.word));
     return names;
   };
   return d;

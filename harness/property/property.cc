@@ -76,6 +76,7 @@ class PropertyRun {
   void keep(Failure failure, std::string text);
 
   std::string name_;
+  const ReplayLine replay_;
   const detail::CaseType& type_;
   PropertyOptions options_;
   PropertyResult result_;
@@ -85,13 +86,13 @@ class PropertyRun {
 
 PropertyRun::PropertyRun(std::string_view name, const detail::CaseType& type,
                          const PropertyOptions& options)
-    : name_(name), type_(type), options_(options) {
+    : name_(name), replay_(name), type_(type), options_(options) {
   result_.seed = options.seed ? options.seed : seed_of(name);
   if (options_.cases <= 0) options_.cases = kDefaultCases;
 }
 
 CaseOutcome PropertyRun::run_one(const detail::AnyCase& c, const std::string& text) {
-  exit_guard::running_case(text, replay_line(name_, text));
+  exit_guard::running_case(text, replay_.of(text));
   CaseOutcome outcome = run_case([&] { type_.check(c); });
   exit_guard::running_case("", "");
   if (!outcome.device_lost.empty())

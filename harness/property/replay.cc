@@ -35,7 +35,7 @@ std::string assignments(const std::array<const char*, kCount>& variables) {
   return line;
 }
 
-// Read once: every property, and each of its cases, may ask for it.
+// Read once: every property may ask for it.
 const std::string& program_path() {
   static const std::string path = [] {
     std::array<char, PATH_MAX> link{};
@@ -66,32 +66,47 @@ std::string shell_quoted(std::string_view text) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return std::string(text);
   std::string out = "'";
-  for (char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
+  for (;;) {
+    const std::size_t quote = text.find('\'');
+    out.append(text.substr(0, quote));
+    if (quote == text.npos) break;
+    out += "'\\''";
+    text.remove_prefix(quote + 1);
   }
-  return out + "'";
+  out += '\'';
+  return out;
 }
 
-std::string replay_line(std::string_view property, std::string_view case_text) {
-  const std::string argument = fmt::format("--case={}: {}", property, case_text);
+ReplayLine::ReplayLine(std::string_view property) {
+  argument_ = fmt::format("--case={}: ", property);
   const std::string target = environment("TEST_TARGET"), conform = environment("LOCKSTEP_REPLAY");
   if (conform.empty() && !target.empty()) {
-    std::string line = "bazel test " + target + " " + shell_quoted("--test_arg=" + argument);
+    before_ = "bazel test " + target + " ";
+    argument_.insert(0, "--test_arg=");
     for (const char* setting : kSettings) {
       const std::string value = environment(setting);
       if (!value.empty())
-        line += " " + shell_quoted(fmt::format("--test_env={}={}", setting, value));
+        after_ += " " + shell_quoted(fmt::format("--test_env={}={}", setting, value));
     }
-    return line;
+    return;
   }
-  const std::string line = assignments(kSettings);
-  if (!conform.empty()) return line + conform + " " + shell_quoted(argument);
-  return assignments(kSurroundings) + line + shell_quoted(program_path()) + " " +
-         shell_quoted(argument);
+  before_ = assignments(kSettings);
+  before_ = conform.empty() ? assignments(kSurroundings) + before_ + shell_quoted(program_path())
+                            : before_ + conform;
+  before_ += ' ';
+}
+
+std::string ReplayLine::of(std::string_view case_text) const {
+  std::string argument = argument_;
+  argument += case_text;
+  std::string line = before_;
+  line += shell_quoted(argument);
+  line += after_;
+  return line;
+}
+
+std::string replay_line(std::string_view property, std::string_view case_text) {
+  return ReplayLine(property).of(case_text);
 }
 
 }  // namespace lockstep

@@ -27,4 +27,14 @@ std::string shell_quoted(std::string_view text);
 // LOCKSTEP_REPLAY. Otherwise it is the program itself.
 std::string replay_line(std::string_view property, std::string_view case_text);
 
+// The lines of all cases of a property. The environment is read once.
+class ReplayLine {
+ public:
+  explicit ReplayLine(std::string_view property);
+  std::string of(std::string_view case_text) const;
+
+ private:
+  std::string before_, argument_, after_;  // what stands around the case
+};
+
 }  // namespace lockstep

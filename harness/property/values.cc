@@ -48,7 +48,7 @@ constexpr bool kIsFloat =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half>;
 
 template <class T>
-T from_double(double x) {
+inline T from_double(double x) {
   if constexpr (std::is_same_v<T, Half>) {
     return to_half(x);
   } else {
@@ -142,7 +142,7 @@ std::vector<T> make_specials() {
 }
 
 template <class T>
-T uniform_value(std::uint64_t word) {
+inline T uniform_value(std::uint64_t word) {
   if constexpr (kIsFloat<T>) {
     // A grid on which every format is exact, and which includes zero and both ends.
     constexpr int kGrid = std::is_same_v<T, Half> ? 10 : 23;
@@ -164,7 +164,7 @@ T uniform_value(std::uint64_t word) {
 }
 
 template <class T>
-T wide_value(std::uint64_t word) {
+inline T wide_value(std::uint64_t word) {
   if constexpr (kIsFloat<T>) {
     using F = Format<T>;
     // The exponent is from the high bits of the word; sign and significand are from a second,
@@ -191,7 +191,8 @@ T wide_value(std::uint64_t word) {
 }
 
 template <class T>
-T value_at(ValueKind kind, std::uint64_t word, std::uint64_t i, std::span<const T> specials) {
+inline T value_at(ValueKind kind, std::uint64_t word, std::uint64_t i,
+                  std::span<const T> specials) {
   constexpr std::uint64_t kModulus = sizeof(T) < 4 ? 64 : 1024;
   switch (kind) {
     case ValueKind::kZero: return T{};

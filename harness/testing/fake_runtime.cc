@@ -62,6 +62,17 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   return cudaMemcpy(to, from, bytes, kind);
 }
 
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
+  for (size_t y = 0; y < height; ++y) {
+    const cudaError_t error =
+        cudaMemcpy(static_cast<char*>(to) + y * to_pitch,
+                   static_cast<const char*>(from) + y * from_pitch, width, kind);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   fake().under_way = 0;
   return static_cast<cudaError_t>(fake().sticky);

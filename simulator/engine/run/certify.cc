@@ -222,9 +222,9 @@ void certify(Launch& l, const LoadedKernel& loaded) {
   } else if (asked || proof == Proof::kCompare) {
     l.certificate = loaded.certificate(key_of(l), [&] { return prove(l); });
     l.certificate = with_initialised(l, *l.certificate);
-  } else if (saves && l.blocks * l.warps >= kFewestWarps) {
-    // Without further knowledge, each warp is assumed to execute every operation once.
-    const std::uint64_t warps = l.blocks * l.warps;
+  } else if (const std::uint64_t warps = l.units * l.warps; saves && warps >= kFewestWarps) {
+    // Of a sample, only the blocks count that run. Without further knowledge, each warp is assumed
+    // to execute every operation once.
     const std::uint64_t work = std::max(warps * (l.kernel->end - l.kernel->entry),
                                         loaded.expected_work(warps).value_or(0));
     l.certificate = loaded.certificate_worth(
