@@ -68,9 +68,12 @@ verdict_on() {
     if ((status == 0)) && grep -q 'Test failed: aborting' "$copy_log"; then status=3; fi
     case $status in
       0) ;;
-      3) verdict=noticed \
-        by=$(grep -oE '^//[^ ]+ +(FAILED|TIMEOUT|NO STATUS)' "$copy_log" | head -1 | cut -d' ' -f1) &&
-        break ;;
+      3)
+        verdict=noticed
+        by=$(grep -oE '^//[^ ]+ +(FAILED|TIMEOUT|NO STATUS)' "$copy_log" | head -1 |
+          cut -d' ' -f1)
+        break
+        ;;
       1)
         verdict="not compiled"
         # What a test demands of constants is demanded by the compiler.
