@@ -1,7 +1,6 @@
 // Batteries for the places of arrays: at the addresses of another call, and in pieces far apart.
 #include <algorithm>
 #include <exception>
-#include <map>
 #include <set>
 #include <thread>
 
@@ -23,7 +22,7 @@ class CommonPlaces {
     for (std::size_t i = 0; i < one.arrays().size(); ++i) {
       const ArrayArgument& array = one.arrays()[i];
       const std::size_t bytes =
-          std::max(array.held->byte_count(), other.arrays()[i].held->byte_count());
+          std::max(array.held->bytes().size(), other.arrays()[i].held->bytes().size());
       places_.push_back(DeviceArray<std::uint8_t>::in_out(array.name, Bytes8(bytes), Layout{}));
     }
   }
@@ -32,11 +31,10 @@ class CommonPlaces {
   Results run(const BoundCall& call, const Stream& stream, const char* when) {
     const std::vector<ArrayArgument>& arrays = call.contract->arrays();
     const auto restore = call.keep();
-    const std::vector<Bytes>& own = contents_of(*call.contract);
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const ArrayArgument& array = arrays[i];
       if (array.held->on_host()) continue;
-      const Bytes& contents = own[i];
+      const Bytes contents = array.held->bytes();
       if (!contents.empty()) {
         REQUIRE_CUDA(cudaMemcpy(places_[i].data(), contents.data(), contents.size(),
                                 cudaMemcpyHostToDevice));
@@ -54,11 +52,8 @@ class CommonPlaces {
     Results results;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       if (arrays[i].role == Role::kInput) continue;
-      Bytes bytes;
-      if (arrays[i].held->on_host()) {
-        bytes = arrays[i].held->bytes();
-      } else {
-        bytes.resize(arrays[i].held->byte_count());
+      Bytes bytes = arrays[i].held->bytes();
+      if (!arrays[i].held->on_host()) {
         const std::vector<std::uint8_t> now = places_[i].fetch();
         std::memcpy(bytes.data(), now.data(), bytes.size());
       }
@@ -71,19 +66,7 @@ class CommonPlaces {
 
  private:
   using Bytes8 = std::vector<std::uint8_t>;
-
-  // The contents of a call's arrays on the device, which no launch changes here.
-  const std::vector<Bytes>& contents_of(const Contract& contract) {
-    const auto [it, fresh] = contents_.try_emplace(&contract);
-    if (fresh) {
-      for (const ArrayArgument& array : contract.arrays())
-        it->second.push_back(array.held->on_host() ? Bytes() : array.held->bytes());
-    }
-    return it->second;
-  }
-
   std::vector<DeviceArray<std::uint8_t>> places_;
-  std::map<const Contract*, std::vector<Bytes>> contents_;
 };
 
 // ---- Pieces far apart.

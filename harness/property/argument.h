@@ -93,7 +93,6 @@ struct HeldArray {
   virtual void poison() = 0;
   // The present contents; waits for the device.
   virtual Bytes bytes() const = 0;
-  virtual std::size_t byte_count() const = 0;
   virtual bool on_host() const { return false; }
 };
 
@@ -116,7 +115,6 @@ struct HeldDeviceArray final : HeldArray {
     if (role == Role::kOutput) array.repoison();
   }
   Bytes bytes() const override { return bytes_of(array.fetch()); }
-  std::size_t byte_count() const override { return array.size() * sizeof(T); }
 
   Role role = Role::kOutput;
   DeviceArray<T> array;
@@ -137,7 +135,6 @@ struct HeldHostArray final : HeldArray {
   }
   void poison() override {}
   Bytes bytes() const override { return bytes_of(array); }
-  std::size_t byte_count() const override { return array.size() * sizeof(T); }
   bool on_host() const override { return true; }
   std::vector<T> array, first;
 };
