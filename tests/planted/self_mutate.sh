@@ -28,10 +28,14 @@ HELP
 }
 
 # in_copy LABEL...: runs these tests in the copy; Bazel's exit status, its output in $copy_log.
+# Bazel 4.2.3 ends with 0 if a shard of the only test fails, because it stops the other shards.
 in_copy() {
+  local status=0
   (cd "$copy" && bazel test "${SANDBOX_OPTIONS[@]}" --jobs="$jobs" \
     --notest_keep_going --noshow_progress --test_output=errors "${in_copy_options[@]}" "$@") \
-    < /dev/null > "$copy_log" 2>&1
+    < /dev/null > "$copy_log" 2>&1 || status=$?
+  if ((status == 0)) && grep -q 'Test failed: aborting' "$copy_log"; then status=3; fi
+  return "$status"
 }
 
 # The copy holds what git knows of the working tree and nothing else.
@@ -64,8 +68,6 @@ verdict_on() {
     ((${#labels[@]} > 0)) || continue
     status=0
     in_copy "${labels[@]}" || status=$?
-    # Bazel 4.2.3 ends with 0 if a shard of the only test fails, because it stops the other shards.
-    if ((status == 0)) && grep -q 'Test failed: aborting' "$copy_log"; then status=3; fi
     case $status in
       0) ;;
       3)
