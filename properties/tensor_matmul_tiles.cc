@@ -75,7 +75,7 @@ std::vector<Rows> rows_of_both_ends(std::int64_t m, std::int64_t tile, std::int6
   return rows;
 }
 
-// A column of elements, of which a few rows are accessed.
+// A column of elements. Laws access a few of its rows.
 class Column {
  public:
   // `bits` returns the element of a row.
