@@ -12,6 +12,15 @@ void each_lane(std::uint32_t lanes, Visit visit) {
   for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<std::uint32_t>(std::countr_zero(lanes)));
 }
 
+// `k`, and what these lanes of its block did before `clock`.
+std::shared_ptr<const Knowledge> with_clock(Knowledge k, std::uint32_t warp, std::uint32_t lanes,
+                                            std::uint32_t clock) {
+  ThreadClocks own = *k.own.clocks;
+  own.raise(warp, lanes, clock);
+  k.own.clocks = SharedClocks(std::move(own));
+  return std::make_shared<const Knowledge>(std::move(k));
+}
+
 }  // namespace
 
 BlockOrder::BlockOrder() : own_grid_(std::make_unique<GridOrder>()) { grid_ = own_grid_.get(); }
@@ -281,7 +290,7 @@ void BlockOrder::join_pending(std::uint32_t warp, std::uint32_t lanes, ThreadClo
       if (m.what->own.block != block_) {
         others.join(m.what->own, *grid_);
       } else if (m.what->own.epoch == epoch_number_) {
-        clocks.join(m.what->own.clocks);
+        clocks.join(*m.what->own.clocks);
       }
       others.join(m.what->others, *grid_);
     }
@@ -329,9 +338,9 @@ ThreadClocks BlockOrder::clocks_known_to(std::uint32_t w, std::uint32_t lanes, b
   return known;
 }
 
-Knowledge BlockOrder::known_to(std::uint32_t w, std::uint32_t lanes, bool all) const {
+Knowledge BlockOrder::known_to(std::uint32_t w, std::uint32_t lanes, ThreadClocks own) const {
   Knowledge k;
-  k.own = {block_, epoch_number_, clocks_known_to(w, lanes, all)};
+  k.own = {block_, epoch_number_, SharedClocks(std::move(own))};
   if (!knows_others_) return k;
   k.others = others_;
   if (!others_of_warp_.empty()) k.others.join(others_of_warp_[w], *grid_);
@@ -369,9 +378,7 @@ void BlockOrder::join_fences(std::uint32_t warp, std::uint32_t lanes,
         join_into(all[s], fence.what);
         continue;
       }
-      Knowledge k = *fence.what;
-      k.own.clocks.raise(warp, alike, fence.clock);
-      join_into(all[s], std::make_shared<const Knowledge>(std::move(k)));
+      join_into(all[s], with_clock(*fence.what, warp, alike, fence.clock));
     }
   }
 }
@@ -418,14 +425,15 @@ void BlockOrder::release_fence(std::uint32_t warp, std::uint32_t lanes, bool all
   });
   fenced_[warp] |= lanes;
   if (scope != Scope::kBlock)
-    grid_->publish({block_, epoch_number_, clocks_known_to(warp, lanes, all)});
+    grid_->publish({block_, epoch_number_, SharedClocks(clocks_known_to(warp, lanes, all))});
 }
 
 Message BlockOrder::message_of(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
   released_ |= 1u << warp;
-  Knowledge k = known_to(warp, lanes, all);
-  k.own.clocks.raise(warp, lanes, std::min(clock_[warp] + 1, kClockMax));
-  k.own.clocks.raise(warp, std::min(as_one_[warp], clock_[warp] + 1));
+  ThreadClocks own = clocks_known_to(warp, lanes, all);
+  own.raise(warp, lanes, std::min(clock_[warp] + 1, kClockMax));
+  own.raise(warp, std::min(as_one_[warp], clock_[warp] + 1));
+  Knowledge k = known_to(warp, lanes, std::move(own));
   if (scope != Scope::kBlock) grid_->publish(k.own);
   return {block_, scope, std::make_shared<const Knowledge>(std::move(k))};
 }
@@ -437,10 +445,8 @@ void BlockOrder::leave(std::uint32_t thread, Messages& at) {
       Fence& f = fences_[w]->of[l][s];
       if (f.what == nullptr) continue;
       if (f.clock != 0 && f.what->own.epoch == epoch_number_ &&
-          !f.what->own.clocks.cover(w, l, f.clock - 1)) {
-        Knowledge k = *f.what;
-        k.own.clocks.raise(w, 1u << l, f.clock);
-        f.what = std::make_shared<const Knowledge>(std::move(k));
+          !f.what->own.clocks->cover(w, l, f.clock - 1)) {
+        f.what = with_clock(*f.what, w, 1u << l, f.clock);
       }
       at.add({block_, static_cast<Scope>(s), f.what}, *grid_);
     }
@@ -484,7 +490,7 @@ void BlockOrder::learn(std::uint32_t warp, std::uint32_t lanes, bool all, const 
   }
   use_partial();
   if (what.own.block == block_) {
-    if (what.own.epoch == epoch_number_) known_[warp].join(what.own.clocks);
+    if (what.own.epoch == epoch_number_) known_[warp].join(*what.own.clocks);
   } else {
     others_of_warp(warp).join(what.own, *grid_);
   }
@@ -500,7 +506,7 @@ void BlockOrder::learn(std::uint32_t thread, const Knowledge& what) {
   // Who knows of all that a thread did before a release also knows what the thread knew then.
   if (is_of_launch(what.own.block) && knows_all_of(thread, what.own)) return;
   Lane& mine = lane(thread);
-  if (current) mine.clocks.join(what.own.clocks);
+  if (current) mine.clocks.join(*what.own.clocks);
   if (!here) mine.others.join(what.own, *grid_);
   mine.others.join(what.others, *grid_);
   knows_others_ = knows_others_ || !mine.others.empty();
@@ -511,7 +517,7 @@ void BlockOrder::learn(const Knowledge& what) {
   use_partial();
   if (what.own.block == block_) {
     if (what.own.epoch == epoch_number_) {
-      for (ThreadClocks& known : known_) known.join(what.own.clocks);
+      for (ThreadClocks& known : known_) known.join(*what.own.clocks);
     }
   } else {
     others_.join(what.own, *grid_);

@@ -98,7 +98,9 @@ class BlockOrder {
   // The accesses that are ordered before whatever `lanes` of warp `w` do now, and their own
   // accesses before the present clock. `all`: `lanes` are all lanes that the warp has ever had.
   ThreadClocks clocks_known_to(std::uint32_t w, std::uint32_t lanes, bool all) const;
-  Knowledge known_to(std::uint32_t w, std::uint32_t lanes, bool all) const;
+  Knowledge known_to(std::uint32_t w, std::uint32_t lanes, bool all) const {
+    return known_to(w, lanes, clocks_known_to(w, lanes, all));
+  }
 
   // Call after the warp has accessed a matrix as a whole (ldmatrix, wgmma). PTX does not say that
   // the lanes synchronise there, but programs let one lane release the accesses of the others. So a
@@ -221,6 +223,8 @@ class BlockOrder {
   };
   static constexpr std::size_t kMostPending = 256;
 
+  // As known_to(), with these clocks of the block itself.
+  Knowledge known_to(std::uint32_t w, std::uint32_t lanes, ThreadClocks own) const;
   void use_partial();
   bool hand_on(bool is_fence);
   bool reached(const Message& m, Scope scope) const;

@@ -112,7 +112,7 @@ bool GridOrder::released_apart(std::uint64_t until, std::uint32_t block, std::ui
   std::lock_guard lock(part.mutex);
   const auto it = part.released.find(block);
   return it != part.released.end() && it->second.time <= until &&
-         it->second.all.clocks.is_apart(warp);
+         it->second.all.clocks->is_apart(warp);
 }
 
 }  // namespace lockstep::check

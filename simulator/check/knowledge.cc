@@ -101,7 +101,7 @@ void VectorClock::keep_remembered(const GridOrder& order) {
 
 bool VectorClock::is_apart(const GridOrder& order, std::uint32_t block, std::uint32_t warp) const {
   const ReleaseClock* const known = find(block);
-  if (known != nullptr && known->clocks.is_apart(warp)) return true;
+  if (known != nullptr && known->clocks->is_apart(warp)) return true;
   return until_ != 0 && order.released_apart(until_, block, warp);
 }
 

@@ -18,16 +18,16 @@ class GridOrder;
 struct ReleaseClock {
   std::uint32_t block = 0;
   std::uint32_t epoch = 0;
-  ThreadClocks clocks;
+  SharedClocks clocks;
   bool happens_before(std::uint32_t at_epoch, std::uint32_t warp, std::uint32_t lane,
                       std::uint32_t at_clock) const {
-    return at_epoch < epoch || (at_epoch == epoch && clocks.cover(warp, lane, at_clock));
+    return at_epoch < epoch || (at_epoch == epoch && clocks->cover(warp, lane, at_clock));
   }
   // The lanes for which that holds.
   std::uint32_t lanes_before(std::uint32_t at_epoch, std::uint32_t warp,
                              std::uint32_t at_clock) const {
     if (at_epoch != epoch) return at_epoch < epoch ? ~0u : 0;
-    return clocks.covered(warp, at_clock);
+    return clocks->covered(warp, at_clock);
   }
   void join(const ReleaseClock& other);
   bool operator==(const ReleaseClock&) const = default;
@@ -52,7 +52,7 @@ class VectorClock {
     const ReleaseClock* const known = find(other.block);
     return known != nullptr &&
            (known->epoch > other.epoch ||
-            (known->epoch == other.epoch && known->clocks.includes(other.clocks)));
+            (known->epoch == other.epoch && known->clocks->includes(*other.clocks)));
   }
   // Whether a known block is of a launch that the launch of `block` is ordered before.
   bool knows_a_later_launch(const GridOrder& order, std::uint32_t block) const;

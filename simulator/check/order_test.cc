@@ -595,9 +595,9 @@ TEST_F(BetweenBlocks, ABlockBeginsWithoutWhatABarrierPassedOn) {
 // The clocks of `block` in `epoch`, set for one warp.
 ReleaseClock clock_of(std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
                       std::uint32_t clock) {
-  ReleaseClock c{block, epoch, {}};
-  c.clocks.raise(warp, clock);
-  return c;
+  ThreadClocks clocks;
+  clocks.raise(warp, clock);
+  return {block, epoch, SharedClocks(std::move(clocks))};
 }
 std::shared_ptr<const Knowledge> knowledge_of(const ReleaseClock& own) {
   Knowledge k;

@@ -105,4 +105,20 @@ void ThreadClocks::raise(std::uint32_t warp, std::uint32_t lanes, std::uint32_t 
   put_together();
 }
 
+const ThreadClocks& SharedClocks::none() {
+  static const auto* const clocks = new ThreadClocks;  // never destroyed: calls come until the end
+  return *clocks;
+}
+
+void SharedClocks::join(const SharedClocks& other) {
+  if (clocks_ == other.clocks_ || (*this)->includes(*other)) return;
+  if (other->includes(**this)) {
+    clocks_ = other.clocks_;
+    return;
+  }
+  ThreadClocks both = **this;
+  both.join(*other);
+  clocks_ = std::make_shared<const ThreadClocks>(std::move(both));
+}
+
 }  // namespace lockstep::check

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace lockstep::check {
@@ -54,6 +56,26 @@ class ThreadClocks {
 
   std::uint16_t warp_[32] = {};
   std::vector<Apart> apart_;
+};
+
+// Clocks that do not change any more. Copies share them: what one thread released is stored once,
+// however many threads know of it.
+class SharedClocks {
+ public:
+  SharedClocks() = default;  // covers nothing
+  explicit SharedClocks(ThreadClocks clocks)
+      : clocks_(std::make_shared<const ThreadClocks>(std::move(clocks))) {}
+  const ThreadClocks& operator*() const { return clocks_ != nullptr ? *clocks_ : none(); }
+  const ThreadClocks* operator->() const { return &**this; }
+  // As ThreadClocks::join(). Takes over the other clocks if they cover all that these do.
+  void join(const SharedClocks& other);
+  bool operator==(const SharedClocks& other) const {
+    return clocks_ == other.clocks_ || **this == *other;
+  }
+
+ private:
+  static const ThreadClocks& none();
+  std::shared_ptr<const ThreadClocks> clocks_;
 };
 
 }  // namespace lockstep::check
