@@ -122,6 +122,16 @@ TEST_F(InABlock, AFenceHandsOnWhatItsWarpKnows) {
   EXPECT_FALSE(is_ordered(5, before, 100));
 }
 
+TEST_F(InABlock, AFenceOfALaneThatMeetsAnotherCoversNoThirdLane) {
+  const std::uint32_t before = now(0);
+  order.release_fence(0, 0b001, false, Scope::kBlock);
+  order.warp_sync(0, 0b011, false);
+  order.leave(1, place);
+  acquire(1);
+  EXPECT_TRUE(is_ordered(0, before, 32)) << "lane 0 fenced, lane 1 wrote";
+  EXPECT_FALSE(is_ordered(2, before, 32)) << "lane 2 did neither";
+}
+
 TEST_F(InABlock, FencesBeforeABarrierStandBeforeTheWritesAfterIt) {
   const std::uint32_t before = now(0);
   fence(0);
