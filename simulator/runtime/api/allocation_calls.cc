@@ -59,13 +59,14 @@ constexpr std::uint64_t kPitch =
 #define CALLER __builtin_return_address(0)
 
 cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* caller, void** result,
-                     std::size_t size, Kind kind, bool in_stream = false) {
+                     std::size_t size, Kind kind) {
   if (result == nullptr) return cudaErrorInvalidValue;
-  if (!in_stream) {
-    if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess) return error;
+  if (size == 0) {
+    *result = nullptr;
+    return cudaSuccess;
   }
+  if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess) return error;
   *result = nullptr;
-  if (size == 0) return cudaSuccess;
   const Allocation* a = r.memory->allocate(size, kAlignment, kind, d.ordinal);
   if (a == nullptr && !r.freeing.empty()) {
     run_all(r);
@@ -127,9 +128,9 @@ cudaError_t allocate_pitched(Runtime& r, Device& d, const char* function, const 
                              void** result, std::size_t* pitch, std::size_t width,
                              std::size_t rows) {
   if (result == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
-  *pitch = pitch_of(width);
+  *pitch = rows == 0 ? 0 : pitch_of(width);  // as on an H200
   std::size_t size = 0;
-  if (*pitch < width || __builtin_mul_overflow(*pitch, rows, &size))
+  if ((rows != 0 && *pitch < width) || __builtin_mul_overflow(*pitch, rows, &size))
     return cudaErrorMemoryAllocation;
   return allocate(r, d, function, caller, result, size, Kind::kDevice);
 }
@@ -167,7 +168,7 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
     if (s == nullptr || !s->capture) {
       cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream);
       if (error != cudaSuccess) return error;
-      error = allocate(r, d, "cudaMallocAsync", caller, pointer, size, Kind::kDevice, true);
+      error = allocate(r, d, "cudaMallocAsync", caller, pointer, size, Kind::kDevice);
       if (error != cudaSuccess || size == 0) return error;
       // The memory may be used by what comes after this in the stream.
       const Operation at = r.order.put(r.streams.find_stream(stream, d.ordinal)->order);
@@ -200,7 +201,8 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
 cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
   const void* const caller = CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
+    if (size != 0 && flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
+      return cudaErrorInvalidValue;
     return allocate(r, d, "cudaMallocManaged", caller, pointer, size, Kind::kManaged);
   });
 }
@@ -229,6 +231,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
 
 cudaError_t cudaFree(void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaFree"); error != cudaSuccess) return error;
     if (pointer == nullptr) return cudaSuccess;
     // Memory of a pool goes back at once, as an H100 shows: cudaFree does not wait for its use.
     const auto of_a_graph = r.graph_memory.find(reinterpret_cast<Address>(pointer));
@@ -277,6 +280,10 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (const cudaError_t error = check_release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);
         error != cudaSuccess)
       return error;
+    if (r.memory->find(reinterpret_cast<Address>(pointer))->kind == Kind::kManaged) {
+      r.explain("cudaFreeAsync", "managed memory is freed by cudaFree");
+      return cudaErrorNotSupported;
+    }
     const auto of_a_graph = r.graph_memory.find(reinterpret_cast<Address>(pointer));
     if (of_a_graph) {
       if (const cudaError_t error = check_graph_memory(r, "cudaFreeAsync", *of_a_graph);
@@ -293,7 +300,12 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags) {
   const void* const caller = CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if ((flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) != 0)
+    if (size != 0) {
+      if (const cudaError_t error = check_unsafe(r, "cudaHostAlloc"); error != cudaSuccess)
+        return error;
+    }
+    if (size != 0 &&
+        (flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) != 0)
       return cudaErrorInvalidValue;
     const cudaError_t error = allocate(r, d, "cudaHostAlloc", caller, pointer, size, Kind::kPinned);
     if (error == cudaSuccess && size != 0)
@@ -311,6 +323,8 @@ cudaError_t cudaMallocHost(void** pointer, size_t size) {
 
 cudaError_t cudaFreeHost(void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaFreeHost"); error != cudaSuccess)
+      return error;
     return pointer == nullptr ? cudaSuccess : release(r, "cudaFreeHost", pointer, [](Kind kind) {
       return kind == Kind::kPinned;
     });
@@ -319,9 +333,17 @@ cudaError_t cudaFreeHost(void* pointer) {
 
 cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned flags) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
-    if (r.memory->register_host(pointer, size) == nullptr)
-      return cudaErrorHostMemoryAlreadyRegistered;
+    if (const cudaError_t error = check_unsafe(r, "cudaHostRegister"); error != cudaSuccess)
+      return error;
+    constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                                cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    if (pointer == nullptr || size == 0 || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+    if (r.memory->register_host(pointer, size) == nullptr) {
+      const Allocation* const a = r.memory->find(reinterpret_cast<Address>(pointer));
+      return a != nullptr && !a->freed && a->kind != Kind::kRegistered
+                 ? cudaErrorInvalidValue
+                 : cudaErrorHostMemoryAlreadyRegistered;
+    }
     r.host_sees_memory = true;
     r.host_flags[reinterpret_cast<Address>(pointer)] = flags;
     return cudaSuccess;
@@ -330,7 +352,10 @@ cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned flags) {
 
 cudaError_t cudaHostUnregister(void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaHostUnregister"); error != cudaSuccess)
+      return error;
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
+    if (a != nullptr && !a->freed && a->kind != Kind::kRegistered) return cudaErrorInvalidValue;
     if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
     if (a->base != reinterpret_cast<Address>(pointer)) return cudaErrorInvalidValue;
     const Address base = a->base;
@@ -355,7 +380,7 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
     if (flags == nullptr || a == nullptr || a->freed ||
-        (a->kind != Kind::kPinned && a->kind != Kind::kRegistered))
+        (a->kind != Kind::kPinned && a->kind != Kind::kRegistered && a->kind != Kind::kManaged))
       return cudaErrorInvalidValue;
     const auto it = r.host_flags.find(a->base);
     *flags = (it == r.host_flags.end() ? 0 : it->second) | cudaHostAllocMapped;

@@ -1,4 +1,5 @@
 // Arrays: making them and copying to and from them.
+#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/per_thread_stream.h"
@@ -14,7 +15,10 @@ cudaError_t create(const char* function, const void* caller, cudaArray_t* array,
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (array == nullptr || format == nullptr) return cudaErrorInvalidValue;
     Array* made = nullptr;
-    const cudaError_t error = arrays().create(r, d, *format, extent, flags, &made);
+    // In this order on an H200.
+    cudaError_t error = lockstep::runtime::Arrays::check_format(*format, extent, flags);
+    if (error == cudaSuccess) error = check_unsafe(r, function);
+    if (error == cudaSuccess) error = arrays().create(r, d, *format, extent, flags, &made);
     if (error == cudaSuccess)
       r.note_allocated(*r.memory->find(made->image.allocation), function, caller);
     *array = reinterpret_cast<cudaArray_t>(made);
@@ -36,10 +40,16 @@ bool to_elements(const Array& array, size_t bytes, size_t* elements) {
   return bytes % array.element_bytes() == 0;
 }
 
-cudaError_t copy(const Call& call, const Place* to, const cudaPitchedPtr& to_memory,
-                 const Place* from, const cudaPitchedPtr& from_memory, size_t width, size_t height,
-                 cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy(const Call& call, const Place* to, cudaPitchedPtr to_memory, const Place* from,
+                 cudaPitchedPtr from_memory, size_t width, size_t height, cudaMemcpyKind kind,
+                 cudaStream_t stream) {
   return api(call.name, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    // Pitches lie between rows, and are judged before the places.
+    for (auto [place, memory] : {std::pair(to, &to_memory), std::pair(from, &from_memory)}) {
+      if (place != nullptr) continue;
+      if (height > 1 && memory->pitch < width) return cudaErrorInvalidPitchValue;
+      memory->pitch = std::max(memory->pitch, width);
+    }
     CopyWork work;
     work.box.kind = kind;
     work.box.extent = {width, height, 1};
@@ -47,6 +57,10 @@ cudaError_t copy(const Call& call, const Place* to, const cudaPitchedPtr& to_mem
       if (place == nullptr) continue;
       const Array* array = arrays().find(place->array);
       if (array == nullptr) return cudaErrorInvalidResourceHandle;
+      // As on an H200: less than an element of an array with one row is nothing.
+      const bool is_part = height == 1 && width < array->element_bytes() &&
+                           array->extent.height == 0 && place->y == 0;
+      if (height == 0 || is_part) return cudaSuccess;
       size_t x = 0;
       if (!to_elements(*array, place->x, &x) || !to_elements(*array, width, &work.box.extent.width))
         return cudaErrorInvalidValue;

@@ -29,8 +29,15 @@ cudaError_t in_stream(const Call& call, cudaStream_t stream, Make&& make) {
   });
 }
 
+// A call that moves nothing returns before it looks at anything, and captures nothing, as an H200
+// shows.
+cudaError_t do_nothing(const Call& call) {
+  return api(call.name, Reach::kDevice, [](Runtime&, Device&) { return cudaSuccess; });
+}
+
 cudaError_t copy_line(const Call& call, void* to, const void* from, size_t size,
                       cudaMemcpyKind kind, cudaStream_t stream) {
+  if (size == 0) return do_nothing(call);
   return in_stream(call, stream, [&](Runtime&, Work& work) {
     work = make_copy_work(to, size, from, size, size, 1, kind);
     return cudaSuccess;
@@ -40,6 +47,7 @@ cudaError_t copy_line(const Call& call, void* to, const void* from, size_t size,
 cudaError_t copy_rows(const Call& call, void* to, size_t to_pitch, const void* from,
                       size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                       cudaStream_t stream) {
+  if (width == 0 || height == 0) return do_nothing(call);
   return in_stream(call, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (height != 0 && (width > to_pitch || width > from_pitch)) {
       r.explain(call.name, "the width exceeds a pitch");
@@ -53,13 +61,20 @@ cudaError_t copy_rows(const Call& call, void* to, size_t to_pitch, const void* f
 cudaError_t copy_box(const Call& call, const cudaMemcpy3DParms* p, cudaStream_t stream) {
   return in_stream(call, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (p == nullptr) return cudaErrorInvalidValue;
-    work = CopyWork{*p};
-    return check_copy(r, call.name, *p);
+    CopyWork copy{*p};
+    // A single row needs no pitch.
+    if (p->extent.height == 1 && p->extent.depth == 1) {
+      for (cudaPitchedPtr* memory : {&copy.box.srcPtr, &copy.box.dstPtr})
+        if (memory->pitch == 0) memory->pitch = p->extent.width;
+    }
+    work = copy;
+    return check_copy(r, call.name, copy.box);
   });
 }
 
 cudaError_t fill_slices(const Call& call, const cudaPitchedPtr& to, int value,
                         const cudaExtent& extent, cudaStream_t stream) {
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return do_nothing(call);
   return in_stream(call, stream, [&](Runtime&, Work& work) {
     FillWork fill;
     fill.rows = {to.ptr, to.pitch,     static_cast<unsigned>(value & 0xff),
@@ -90,6 +105,7 @@ cudaError_t fill_box(const Call& call, const cudaPitchedPtr& to, int value,
 
 cudaError_t copy_between(const Call& call, void* to, int to_device, const void* from,
                          int from_device, size_t size, cudaStream_t stream) {
+  if (size == 0 && call.returns == Call::Returns::kBetweenDevices) return do_nothing(call);
   return in_stream(call, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (!r.device_exists(to_device) || !r.device_exists(from_device)) return cudaErrorInvalidDevice;
     work = make_copy_work(to, size, from, size, size, 1, cudaMemcpyDeviceToDevice);

@@ -44,6 +44,10 @@ std::size_t default_limit(cudaLimit limit) {
   }
 }
 
+// CU_LIMIT_SHMEM_SIZE of the driver API, of contexts that share a device with graphics. It can only
+// be queried; the runtime's header has no name for it.
+constexpr auto kSharedMemorySize = static_cast<cudaLimit>(7);
+
 cudaError_t unknown_limit(cudaLimit limit) {
   return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
 }
@@ -117,8 +121,12 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return api(__func__, Reach::kHost, [&](Runtime&, Device& d) -> cudaError_t {
-    if ((flags & ~cudaDeviceMask) != 0) return cudaErrorInvalidValue;
-    d.flags = flags | cudaDeviceMapHost;
+    const unsigned schedule = flags & cudaDeviceScheduleMask;
+    if ((flags & ~cudaDeviceMask) != 0 || (schedule & (schedule - 1)) != 0)
+      return cudaErrorInvalidValue;
+    constexpr unsigned kNamed = cudaDeviceScheduleMask | cudaDeviceMapHost |
+                                cudaDeviceLmemResizeToMax | cudaDeviceSyncMemops;
+    d.flags = (flags & kNamed) | cudaDeviceMapHost;
     lockstep::runtime::contexts().primary(d.ordinal).flags = flags;
     lockstep::runtime::contexts().bind(d.ordinal);
     return cudaSuccess;
@@ -164,6 +172,10 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
       *value = it == d.limits.end() ? most / 10 * 3 : it->second;
       return cudaSuccess;
     }
+    if (limit == kSharedMemorySize) {
+      *value = r.limits.shared_per_block_optin;
+      return cudaSuccess;
+    }
     if (default_limit(limit) == 0) return unknown_limit(limit);
     const auto it = d.limits.find(limit);
     *value = it == d.limits.end() ? default_limit(limit) : it->second;
@@ -173,6 +185,9 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaDeviceSetLimit"); error != cudaSuccess)
+      return error;
+    if (limit == kSharedMemorySize) return cudaErrorNotPermitted;
     if (limit != cudaLimitPersistingL2CacheSize && default_limit(limit) == 0)
       return unknown_limit(limit);
     if (limit == cudaLimitPersistingL2CacheSize) {
@@ -187,6 +202,9 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     // As an H100 shows.
     if (limit == cudaLimitPersistingL2CacheSize || limit == cudaLimitStackSize)
       lockstep::runtime::wait_for(r, lockstep::runtime::Clock(r.order.all_of(d.ordinal)));
+    constexpr std::size_t kLargestFetch = 128;
+    if (limit == cudaLimitMaxL2FetchGranularity && value > kLargestFetch)
+      return cudaErrorInvalidValue;
     constexpr std::size_t kLargestStack = 512 * 1024, kStackUnit = 16;
     if (limit == cudaLimitStackSize) {
       if (value > kLargestStack) return cudaErrorInvalidValue;
@@ -268,8 +286,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (flags != 0) return cudaErrorInvalidValue;
     if (!exists(r, peer)) return cudaErrorInvalidDevice;
+    if (flags != 0) return cudaErrorInvalidValue;
     if (peer == d.ordinal) return cudaErrorPeerAccessUnsupported;
     return d.peers.insert(peer).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
   });

@@ -13,6 +13,7 @@
 using lockstep::runtime::api;
 using lockstep::runtime::ask;
 using lockstep::runtime::capture_record;
+using lockstep::runtime::check_legacy;
 using lockstep::runtime::check_stream;
 using lockstep::runtime::check_unsafe;
 using lockstep::runtime::Clock;
@@ -39,11 +40,17 @@ cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream,
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s == nullptr) return check_stream(r, d, function, stream);
+    if (s->capture && s->capture->invalid) return cudaErrorStreamCaptureInvalidated;
+    if (const cudaError_t error = check_legacy(r, function, *s); error != cudaSuccess) return error;
     Event* e = r.streams.find_event(event);
     if (e == nullptr) return unknown_event(r, function);
     if (e->device != d.ordinal) {
       r.explain(function, "the event belongs to another device than the stream");
       return cudaErrorInvalidResourceHandle;
+    }
+    if (external && !s->capture) {
+      r.explain(function, "an event node is added to a capture alone; the stream captures nothing");
+      return cudaErrorIllegalState;
     }
     // What the stream has, by which an earlier record would differ.
     const bool earlier = (s->capture ? !s->tail.empty() : s->order.lane.has_value()) &&
@@ -88,6 +95,10 @@ cudaError_t happened(const char* function, cudaEvent_t event, bool asks = false)
                  wait_for_others(r, *e->shared);
                  e = r.streams.find_event(event);
                  if (e == nullptr) return unknown_event(r, function);
+               }
+               if (asks) {
+                 if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess)
+                   return error;
                }
                const Clock what = e->stands_for.value_or(Clock());
                if (asks && !ask(r, what)) return cudaErrorNotReady;

@@ -56,15 +56,19 @@ cudaError_t set_attribute(Runtime& r, int device, KernelEntry& entry, const Kern
       attributes.carveout = value;
       return cudaSuccess;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
-      attributes.non_portable_cluster = value != 0;
+      attributes.non_portable_cluster = value;
       return cudaSuccess;
     case cudaFuncAttributeClusterDimMustBeSet: return cudaErrorInvalidValue;  // read only
     case cudaFuncAttributeRequiredClusterWidth:
     case cudaFuncAttributeRequiredClusterHeight:
     case cudaFuncAttributeRequiredClusterDepth:
+      if (value < 0) return cudaErrorInvalidValue;
       attributes.required_cluster[which - cudaFuncAttributeRequiredClusterWidth] = value;
       return cudaSuccess;
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
+      if (value < cudaClusterSchedulingPolicyDefault ||
+          value > cudaClusterSchedulingPolicyLoadBalancing)
+        return cudaErrorInvalidValue;
       attributes.cluster_policy = value;
       return cudaSuccess;
     default: return cudaErrorInvalidValue;
@@ -114,10 +118,15 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, const void* functi
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
-  return about(__func__, function,
-               [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) {
-                 return set_and_note(r, d.ordinal, function, entry, kernel, which, value);
-               });
+  if (which < cudaFuncAttributeMaxDynamicSharedMemorySize || which >= cudaFuncAttributeMax)
+    return lockstep::runtime::end_call(cudaErrorInvalidValue, __func__);
+  const cudaError_t error = about(
+      __func__, function, [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) {
+        return set_and_note(r, d.ordinal, function, entry, kernel, which, value);
+      });
+  // As an H200 shows: success takes the place of an earlier error.
+  if (error == cudaSuccess) lockstep::runtime::thread_state().last_error = cudaSuccess;
+  return error;
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t function, cudaFuncAttribute which,
@@ -134,9 +143,12 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t function, cudaFuncAttri
 }
 
 // Hints about caches and banks change nothing that a program can observe.
-cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache /*config*/) {
-  return about(__func__, function,
-               [](Runtime&, Device&, KernelEntry&, const Kernel&) { return cudaSuccess; });
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
+  return about(__func__, function, [&](Runtime&, Device&, KernelEntry&, const Kernel&) {
+    return config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual
+               ? cudaErrorInvalidValue
+               : cudaSuccess;
+  });
 }
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig /*config*/) {
   return about(__func__, function,
@@ -166,14 +178,16 @@ cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* off
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int threads, size_t dynamic_shared, unsigned flags) {
+  if ((flags & ~cudaOccupancyDisableCachingOverride) != 0)
+    return lockstep::runtime::end_call(cudaErrorInvalidValue, __func__);
   return about(__func__, function,
                [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) -> cudaError_t {
-                 if (blocks == nullptr || threads <= 0 ||
-                     (flags & ~cudaOccupancyDisableCachingOverride) != 0)
-                   return cudaErrorInvalidValue;
-                 *blocks =
-                     blocks_per_multiprocessor(*r.settings.profile, kernel, threads, dynamic_shared,
-                                               dynamic_shared_limit(r, entry, kernel, d.ordinal));
+                 if (blocks == nullptr || threads <= 0) return cudaErrorInvalidValue;
+                 // A limit below the usual one does not count, as an H200 shows.
+                 const std::size_t limit = std::max<std::size_t>(
+                     dynamic_shared_limit(r, entry, kernel, d.ordinal), r.limits.shared_per_block);
+                 *blocks = blocks_per_multiprocessor(*r.settings.profile, kernel, threads,
+                                                     dynamic_shared, limit);
                  return cudaSuccess;
                });
 }
@@ -195,9 +209,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
                  const std::uint32_t share = p.shared_per_multiprocessor /
                                              static_cast<std::uint32_t>(blocks) /
                                              p.shared_allocation_unit * p.shared_allocation_unit;
-                 const std::uint32_t most =
-                     std::min(share - std::min(share, p.shared_reserved_per_block),
-                              p.shared_per_block_optin);
+                 const std::uint32_t most = std::min(share, p.shared_per_block_optin);
                  *bytes = std::min<std::size_t>(most - std::min(most, kernel.static_shared_bytes()),
                                                 dynamic_shared_limit(r, entry, kernel, d.ordinal));
                  return cudaSuccess;

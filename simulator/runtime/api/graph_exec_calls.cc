@@ -27,6 +27,7 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
         cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
     *result = cudaGraphInstantiateError;
     if (exec == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess) return error;
     if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0 &&
         (flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
       return cudaErrorInvalidValue;
@@ -63,7 +64,7 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
       *result = cudaGraphInstantiateInvalidStructure;
       return cudaErrorInvalidValue;
     }
-    made->flags = flags;
+    made->flags = flags & ~cudaGraphInstantiateFlagUseNodePriority;  // as an H200 returns them
     made->conditions = std::move(conditions);
     g.exec = made;
     *exec = graphs().enter(std::move(made));

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/access_policy.h"
 #include "simulator/runtime/state/call_errors.h"
@@ -15,6 +16,7 @@
 
 using lockstep::runtime::api;
 using lockstep::runtime::check_access_policy;
+using lockstep::runtime::check_legacy;
 using lockstep::runtime::demangled;
 using lockstep::runtime::Device;
 using lockstep::runtime::KernelEntry;
@@ -25,6 +27,7 @@ using lockstep::runtime::note_refused_launch;
 using lockstep::runtime::put;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
+using lockstep::runtime::Stream;
 
 namespace {
 
@@ -35,11 +38,13 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config,
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
     switch (attribute.id) {
-      case cudaLaunchAttributeClusterDimension:
-        request->cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y,
-                                attribute.val.clusterDim.z);
+      case cudaLaunchAttributeClusterDimension: {
+        const auto& c = attribute.val.clusterDim;
+        if (c.x + c.y + c.z == 0) break;  // names no cluster, as an H200 shows
+        request->cluster = dim3(c.x, c.y, c.z);
         request->has_cluster = true;
         break;
+      }
       case cudaLaunchAttributeProgrammaticStreamSerialization:
         request->programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
         break;
@@ -96,12 +101,21 @@ cudaError_t refused(Runtime& r, const void* function, cudaError_t error) {
 cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* function,
                    const LaunchRequest& request, void** arguments,
                    const cudaLaunchAttribute* window = nullptr) {
+  const Stream* const s = r.streams.find_stream(request.stream, d.ordinal);
+  if (s != nullptr && s->capture && s->capture->invalid) return cudaErrorStreamCaptureInvalidated;
+  if (s != nullptr) {
+    if (const cudaError_t error = check_legacy(r, api_name, *s); error != cudaSuccess)
+      return refused(r, function, error);
+  }
   KernelWork work;
   cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work);
   if (window != nullptr) work.attributes.push_back(*window);  // for a node, if it is captured
   if (error == cudaSuccess) error = put(r, d, {api_name}, request.stream, std::move(work));
   if (error != cudaSuccess && r.interceptor != nullptr)
     error = r.interceptor->launch_answered(r, api_name, error);
+  // A launch that is not taken invalidates the capture, as an H200 shows.
+  if (error != cudaSuccess && s != nullptr && s->capture && r.modules.find_kernel(function))
+    s->capture->invalid = true;
   // Blocking launches return what has become of a kernel that ran.
   return error == cudaSuccess || error == d.error ? error : refused(r, function, error);
 }

@@ -1,5 +1,6 @@
 // Advice and prefetching of managed memory: there is one memory, so both only check their
 // arguments.
+#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/per_thread_stream.h"
@@ -11,6 +12,7 @@ using lockstep::memory::Allocation;
 using lockstep::memory::Kind;
 using lockstep::runtime::api;
 using lockstep::runtime::check_stream;
+using lockstep::runtime::check_unsafe;
 using lockstep::runtime::Device;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
@@ -46,15 +48,25 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, cudaMemLocati
     if (const cudaError_t error = check_stream(r, d, "cudaMemPrefetchAsync", stream);
         error != cudaSuccess)
       return error;
+    if (size == 0) return cudaErrorInvalidValue;
     if (const cudaError_t error = check_location(r, location); error != cudaSuccess) return error;
     return check_managed(r, "cudaMemPrefetchAsync", pointer, size);
   });
 }
 
-cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise /*advice*/,
+cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise advice,
                           cudaMemLocation location) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    if (const cudaError_t error = check_location(r, location); error != cudaSuccess) return error;
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy ||
+        location.type == cudaMemLocationTypeInvalid)
+      return cudaErrorInvalidValue;
+    if (size == 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_unsafe(r, "cudaMemAdvise"); error != cudaSuccess)
+      return error;
+    const bool has_location = advice == cudaMemAdviseSetPreferredLocation ||
+                              advice == cudaMemAdviseSetAccessedBy ||
+                              advice == cudaMemAdviseUnsetAccessedBy;
+    if (has_location && check_location(r, location) != cudaSuccess) return cudaErrorInvalidValue;
     return check_managed(r, "cudaMemAdvise", pointer, size);
   });
 }

@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 
+#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/work/transfers.h"
 
 using lockstep::runtime::api;
+using lockstep::runtime::check_unsafe;
 using lockstep::runtime::Device;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
@@ -100,6 +102,8 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaDeviceSetMemPool"); error != cudaSuccess)
+      return error;
     if (!r.device_exists(device)) return cudaErrorInvalidDevice;
     const Pool* p = find_pool(pool);
     if (p == nullptr || p->device != device) return cudaErrorInvalidValue;
@@ -110,7 +114,9 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props) {
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
-    if (pool == nullptr || props == nullptr ||
+    if (const cudaError_t error = check_unsafe(r, "cudaMemPoolCreate"); error != cudaSuccess)
+      return error;
+    if (pool == nullptr || props == nullptr || props->location.type == cudaMemLocationTypeInvalid ||
         (props->allocType != cudaMemAllocationTypePinned &&
          props->allocType != cudaMemAllocationTypeManaged))
       return cudaErrorInvalidValue;
@@ -120,7 +126,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props
       r.explain("cudaMemPoolCreate", kOnlyOnDevices);
       return cudaErrorNotSupported;
     }
-    if (!r.device_exists(props->location.id)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(props->location.id)) return cudaErrorInvalidValue;
     *pool = make_pool(props->location.id, false);
     return cudaSuccess;
   });
@@ -139,24 +145,36 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t /*keep*/) {
-  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaMemPoolTrimTo"); error != cudaSuccess)
+      return error;
     return find_pool(pool) == nullptr ? cudaErrorInvalidValue : cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value) {
-  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaMemPoolSetAttribute"); error != cudaSuccess)
+      return error;
     Pool* p = find_pool(pool);
     if (p == nullptr || value == nullptr || !is_known(which)) return cudaErrorInvalidValue;
     std::uint64_t number = 0;
     std::memcpy(&number, value, is_flag(which) ? sizeof(int) : sizeof number);
+    // What is used can be read alone, and its high-water marks can be set to 0.
+    const bool is_mark =
+        which == cudaMemPoolAttrReservedMemHigh || which == cudaMemPoolAttrUsedMemHigh;
+    if (which == cudaMemPoolAttrReservedMemCurrent || which == cudaMemPoolAttrUsedMemCurrent ||
+        (is_mark && number != 0))
+      return cudaErrorInvalidValue;
     p->attributes[which] = number;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value) {
-  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaMemPoolGetAttribute"); error != cudaSuccess)
+      return error;
     const Pool* p = find_pool(pool);
     if (p == nullptr || value == nullptr || !is_known(which)) return cudaErrorInvalidValue;
     const auto it = p->attributes.find(which);

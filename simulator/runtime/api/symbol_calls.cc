@@ -22,13 +22,14 @@ namespace {
 cudaError_t copy_to(const Call& call, const void* symbol, const void* from, size_t size,
                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return api(call.name, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
-        kind != cudaMemcpyDefault)
-      return cudaErrorInvalidMemcpyDirection;
     void* to = nullptr;
     if (const cudaError_t error = locate_symbol(r, d, call.name, symbol, size, offset, &to);
         error != cudaSuccess)
       return error;
+    if (size != 0 && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+      return cudaErrorInvalidMemcpyDirection;
+    if (size == 0 && call.returns == Call::Returns::kWhenDone) return cudaSuccess;
     return put(r, d, call, stream, make_copy_work(to, size, from, size, size, 1, kind));
   });
 }
@@ -36,13 +37,14 @@ cudaError_t copy_to(const Call& call, const void* symbol, const void* from, size
 cudaError_t copy_from(const Call& call, void* to, const void* symbol, size_t size, size_t offset,
                       cudaMemcpyKind kind, cudaStream_t stream) {
   return api(call.name, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
-        kind != cudaMemcpyDefault)
-      return cudaErrorInvalidMemcpyDirection;
     void* from = nullptr;
     if (const cudaError_t error = locate_symbol(r, d, call.name, symbol, size, offset, &from);
         error != cudaSuccess)
       return error;
+    if (size != 0 && kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+      return cudaErrorInvalidMemcpyDirection;
+    if (size == 0 && call.returns == Call::Returns::kWhenDone) return cudaSuccess;
     return put(r, d, call, stream, make_copy_work(to, size, from, size, size, 1, kind));
   });
 }

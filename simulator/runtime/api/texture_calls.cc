@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/work/executor.h"
@@ -148,11 +149,11 @@ cudaError_t describe_texture(Runtime& r, const cudaTextureDesc& d, Texture* text
   texture->normalized_read = d.readMode == cudaReadModeNormalizedFloat;
   texture->normalized_coordinates = d.normalizedCoords != 0;
   std::copy_n(d.borderColor, 4, texture->border);
-  if (texture->normalized_read && (!integers || format.bits == 32))
-    return cudaErrorInvalidNormSetting;
-  if (texture->linear && integers && !texture->normalized_read)
+  const bool may_normalize = integers && format.bits != 32;
+  if (texture->linear && integers && !(texture->normalized_read && may_normalize))
     return cudaErrorInvalidFilterSetting;
-  if (d.sRGB != 0) {
+  if (texture->normalized_read && !may_normalize) return cudaErrorInvalidNormSetting;
+  if (d.sRGB != 0 && format.bits == 8) {  // it concerns bytes alone
     r.explain("cudaCreateTextureObject", "sRGB conversion is not supported by the simulated GPU");
     return cudaErrorNotSupported;
   }
@@ -178,6 +179,8 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
       return error;
     if (const cudaError_t error = describe_texture(r, *description, &texture); error != cudaSuccess)
       return error;
+    if (const cudaError_t error = check_unsafe(r, "cudaCreateTextureObject"); error != cudaSuccess)
+      return error;
     *object = r.images.add(texture);
     textures()[*object] = {*resource, *description};
     return cudaSuccess;
@@ -186,6 +189,8 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (const cudaError_t error = check_unsafe(r, "cudaDestroyTextureObject"); error != cudaSuccess)
+      return error;
     if (object == 0) return cudaSuccess;
     run_all(r);  // kernels may use it
     textures().erase(object);
@@ -229,10 +234,15 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
     if (object == nullptr || resource == nullptr) return cudaErrorInvalidValue;
     if (resource->resType != cudaResourceTypeArray) {
       r.explain("cudaCreateSurfaceObject", "a surface looks at an array");
-      return cudaErrorInvalidChannelDescriptor;
+      lockstep::memory::Format format;
+      const bool has_format = resource->resType != cudaResourceTypeLinear ||
+                              read_format(resource->res.linear.desc, &format);
+      return has_format ? cudaErrorInvalidValue : cudaErrorInvalidChannelDescriptor;
     }
     const Array* array = arrays().find(resource->res.array.array);
     if (array == nullptr) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = check_unsafe(r, "cudaCreateSurfaceObject"); error != cudaSuccess)
+      return error;
     Image image = array->image;
     // surfCubemapread and its kin name a face as a layer.
     image.layered |= std::exchange(image.cube, false);

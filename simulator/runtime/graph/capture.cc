@@ -53,6 +53,9 @@ cudaError_t begin_capture(Runtime& runtime, Device& device, cudaStream_t stream,
   Stream* s = runtime.streams.find_stream(stream, device.ordinal);
   if (s == nullptr) return cudaErrorInvalidResourceHandle;
   if (s->is_legacy()) {
+    if (const cudaError_t error = check_legacy(runtime, "cudaStreamBeginCapture", *s);
+        error != cudaSuccess)
+      return error;
     runtime.explain(
         "cudaStreamBeginCapture",
         "the legacy default stream cannot be captured; use one made by cudaStreamCreate");
@@ -76,6 +79,9 @@ cudaError_t begin_capture(Runtime& runtime, Device& device, cudaStream_t stream,
 cudaError_t end_capture(Runtime& runtime, Device& device, cudaStream_t stream, Graph** graph) {
   Stream* s = runtime.streams.find_stream(stream, device.ordinal);
   if (s == nullptr) return cudaErrorInvalidResourceHandle;
+  if (const cudaError_t error = check_legacy(runtime, "cudaStreamEndCapture", *s);
+      error != cudaSuccess)
+    return error;
   if (!s->capture) return cudaErrorIllegalState;
   const std::shared_ptr<Capture> capture = s->capture;
   if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != &thread_state())

@@ -65,9 +65,12 @@ cudaError_t copy_work(Runtime& r, const char* api_name, const cudaMemcpy3DParms*
 
 cudaError_t line_work(Runtime& r, const char* api_name, void* to, const void* from,
                       std::size_t count, cudaMemcpyKind kind, Work* work) {
+  if (count == 0) return cudaErrorInvalidValue;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
   const CopyWork made = make_copy_work(to, count, from, count, count, 1, kind);
   *work = made;
-  return count == 0 ? cudaErrorInvalidValue : check_copy_node(r, api_name, made);
+  return check_copy_node(r, api_name, made);
 }
 
 cudaError_t to_symbol_work(Runtime& r, Device& d, const char* api_name, const void* symbol,

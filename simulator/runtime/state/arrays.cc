@@ -61,28 +61,39 @@ bool is_within_limits(const cudaExtent& e, unsigned flags) {
 
 }  // namespace
 
+cudaError_t Arrays::check_format(const cudaChannelFormatDesc& format, const cudaExtent& extent,
+                                 unsigned flags) {
+  constexpr unsigned kAll = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather |
+                            cudaArrayCubemap | cudaArrayColorAttachment | cudaArraySparse |
+                            cudaArrayDeferredMapping;
+  const bool is_deep = (flags & (cudaArrayLayered | cudaArrayCubemap)) != 0;
+  if ((flags & ~kAll) != 0 || extent.width == 0 || (is_deep && extent.depth == 0))
+    return cudaErrorInvalidValue;
+  memory::Format read;
+  return read_format(format, &read) ? cudaSuccess : cudaErrorInvalidChannelDescriptor;
+}
+
 cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format,
                            const cudaExtent& extent, unsigned flags, Array** result) {
-  constexpr unsigned kKnown =
-      cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather | cudaArrayCubemap;
   auto array = std::make_unique<Array>();
   memory::Image& image = array->image;
-  if ((flags & ~kKnown) != 0) {
-    constexpr unsigned kRefused =
-        cudaArrayColorAttachment | cudaArraySparse | cudaArrayDeferredMapping;
-    if ((flags & ~(kKnown | kRefused)) != 0) return cudaErrorInvalidValue;
+  constexpr unsigned kRefused =
+      cudaArrayColorAttachment | cudaArraySparse | cudaArrayDeferredMapping;
+  const bool layered = (flags & cudaArrayLayered) != 0;
+  const bool cube = (flags & cudaArrayCubemap) != 0;
+  if (const cudaError_t error = check_format(format, extent, flags); error != cudaSuccess)
+    return error;
+  read_format(format, &image.format);
+  // What other interfaces draw to, kernels cannot use by itself.
+  if (flags == cudaArrayColorAttachment) return cudaErrorInvalidValue;
+  if ((flags & kRefused) != 0) {
     runtime.explain(
         "cudaMalloc3DArray",
         "sparse arrays and those of other interfaces are not supported by the simulated "
         "GPU");
     return cudaErrorNotSupported;
   }
-  if (!read_format(format, &image.format)) return cudaErrorInvalidChannelDescriptor;
-  if (extent.width == 0) return cudaErrorInvalidValue;
-  const bool layered = (flags & cudaArrayLayered) != 0;
-  if (layered && extent.depth == 0) return cudaErrorInvalidValue;
   if (!layered && extent.height == 0 && extent.depth != 0) return cudaErrorInvalidValue;
-  const bool cube = (flags & cudaArrayCubemap) != 0;
   if (cube && !is_cube(extent, layered)) {
     runtime.explain("cudaMalloc3DArray",
                     "a cube map is as wide as it is high, and six deep, or layered a multiple of "

@@ -47,6 +47,9 @@ struct Array {
 // The arrays of the process. Guarded by the device lock.
 class Arrays {
  public:
+  // Whether an array may have these flags and this format. create() also checks the size.
+  static cudaError_t check_format(const cudaChannelFormatDesc& format, const cudaExtent& extent,
+                                  unsigned flags);
   // Returns cudaErrorInvalidValue for a shape or format that no array has, or
   // cudaErrorMemoryAllocation.
   cudaError_t create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format,

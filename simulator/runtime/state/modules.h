@@ -35,7 +35,7 @@ struct KernelEntry {
   struct Attributes {
     int max_dynamic_shared = -1;  // -1: the rest of 48 KiB
     int carveout = -1;
-    bool non_portable_cluster = false;
+    int non_portable_cluster = 0;
     int required_cluster[3] = {0, 0, 0};
     int cluster_policy = 0;
   };

@@ -187,10 +187,6 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
   if (stream == nullptr) return refuse(cudaErrorInvalidResourceHandle, "the stream does not exist");
   if (stream->device != device.ordinal)
     return refuse(cudaErrorInvalidResourceHandle, "the stream belongs to another device");
-  if (const std::string fault = shape_fault("grid", request.grid, limits.max_grid);
-      !fault.empty()) {
-    return refuse(cudaErrorInvalidValue, fault);
-  }
   if (const std::string fault = shape_fault("block", request.block, limits.max_block);
       !fault.empty()) {
     return refuse(cudaErrorInvalidValue, fault);
@@ -206,6 +202,30 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
                                              " threads; the kernel's launch bounds allow " +
                                              std::to_string(kernel.max_threads_per_block()));
   }
+  if (request.has_cluster && count(request.cluster) == 0)
+    return refuse(cudaErrorInvalidClusterSize,
+                  "the cluster " + show(request.cluster) + " is empty");
+  if (const std::string fault = shape_fault("grid", request.grid, limits.max_grid);
+      !fault.empty()) {
+    return refuse(cudaErrorInvalidValue, fault);
+  }
+  const auto attributes = entry.attributes.find(device.ordinal);
+  const KernelEntry::Attributes defaults;
+  const KernelEntry::Attributes& set =
+      attributes == entry.attributes.end() ? defaults : attributes->second;
+  // Set by cudaFuncSetAttribute, for launches that name none. One size alone makes no cluster.
+  const auto& wanted = set.required_cluster;
+  if (wanted[0] + wanted[1] + wanted[2] != 0) {
+    const dim3 own(static_cast<unsigned>(wanted[0]), static_cast<unsigned>(wanted[1]),
+                   static_cast<unsigned>(wanted[2]));
+    if (request.has_cluster && !(convert(request.cluster) == convert(own)))
+      return refuse(cudaErrorInvalidClusterSize, "a cluster " + show(request.cluster) +
+                                                     "; cudaFuncSetAttribute set " + show(own));
+    request.cluster = own;
+  }
+  if (const cudaError_t error = check_cluster(runtime, function, set, request);
+      error != cudaSuccess)
+    return error;
   const std::size_t dynamic_limit = dynamic_shared_limit(runtime, entry, kernel, device.ordinal);
   if (request.dynamic_shared > dynamic_limit) {
     return refuse(request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue,
@@ -232,13 +252,10 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
                                                      "; the kernel was compiled for " + show(own));
     }
   }
-  const auto attributes = entry.attributes.find(device.ordinal);
-  const KernelEntry::Attributes defaults;
-  if (const cudaError_t error = check_cluster(
-          runtime, function, attributes == entry.attributes.end() ? defaults : attributes->second,
-          request);
-      error != cudaSuccess) {
-    return error;
+  if (required.count() != 0) {
+    if (const cudaError_t error = check_cluster(runtime, function, set, request);
+        error != cudaSuccess)
+      return error;
   }
   if (request.cooperative) {
     const int blocks =

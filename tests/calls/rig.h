@@ -1,0 +1,157 @@
+// What the random calls of the CUDA runtime have in common: random numbers, the objects that exist,
+// and the transcript. The transcript has one line for each call: its arguments and its result.
+//
+// Two machines that answer alike draw the same calls, because nothing but results decides what
+// exists. So the first line that differs is a difference of the two implementations.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace lockstep::calls {
+
+// printf into a string.
+__attribute__((format(printf, 1, 2))) inline std::string text(const char* format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  return line;
+}
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {  // splitmix64
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+  std::size_t below(std::size_t bound) { return next() % bound; }
+  bool chance(int percent) { return below(100) < static_cast<std::size_t>(percent); }
+  template <class T, std::size_t kCount>
+  T of(const T (&values)[kCount]) {
+    return values[below(kCount)];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// An object with its name in the transcript.
+template <class T>
+struct Named {
+  T it = {};
+  std::string name;
+};
+
+// Memory that calls may name.
+struct Memory {
+  enum Kind { kDevice, kPageable, kPinned, kRegistered, kManaged, kPool };
+  void* at = nullptr;
+  std::size_t size = 0;
+  Kind kind = kDevice;
+  std::string name;
+};
+
+struct Graph {
+  cudaGraph_t it = nullptr;
+  std::string name;
+  std::vector<Named<cudaGraphNode_t>> nodes;
+  // A graph that is a child of another, or was captured with calls that nobody recorded, has nodes
+  // without a name.
+};
+
+struct Exec {
+  cudaGraphExec_t it = nullptr;
+  std::string name;
+  std::vector<Named<cudaGraphNode_t>> nodes;  // kernel nodes of its graph
+};
+
+struct Array {
+  cudaArray_t it = nullptr;
+  std::string name;
+  std::size_t width = 0, height = 0;
+};
+
+// Each operation that a stream or graph executes writes to a slot of its own, and reads constants.
+// So results do not depend on the order of operations.
+inline constexpr std::size_t kSlots = 4096, kSlotWords = 16, kSlotBytes = 4 * kSlotWords;
+
+class Rig {
+ public:
+  Rig(std::uint64_t seed, std::FILE* out);
+  // Ends captures, waits, and writes digests of what the calls have computed.
+  void end();
+
+  // Writes a call and its result, and the last error if that is another.
+  void answer(const std::string& call, cudaError_t error, const std::string& values = {});
+
+  unsigned* slot();  // of device memory
+  const unsigned* constants() const { return constants_; }
+  std::string slot_name() const { return text("slot%zu", slots_used_ - 1); }
+
+  // One of `all`, or nullptr without any.
+  template <class T>
+  T* pick(std::vector<T>& all) {
+    return all.empty() ? nullptr : &all[random.below(all.size())];
+  }
+  template <class T>
+  void remove(std::vector<T>& all, T* one) {
+    all.erase(all.begin() + (one - all.data()));
+  }
+  // A stream: one of `streams`, the default stream, or one of its special handles.
+  Named<cudaStream_t> stream();
+  std::string number(const char* prefix) { return text("%s%d", prefix, ++count_); }
+  bool capturing() const { return capturing_ != 0; }
+
+  Random random;
+  std::vector<Memory> memory;
+  std::vector<Named<cudaStream_t>> streams;
+  std::vector<Named<cudaEvent_t>> events;
+  std::vector<Graph> graphs;
+  std::vector<Exec> execs;
+  std::vector<Array> arrays;
+  std::vector<Named<cudaMemPool_t>> pools;
+  std::vector<Named<cudaTextureObject_t>> textures;
+  std::vector<Named<cudaSurfaceObject_t>> surfaces;
+  // The streams that begin_capture() named, and have not ended.
+  std::vector<Named<cudaStream_t>> captures;
+  unsigned host_calls = 0;  // by host functions
+
+ private:
+  std::FILE* out_;
+  int line_ = 0, count_ = 0, capturing_ = 0;
+  std::size_t slots_used_ = 0;
+  unsigned* slots_ = nullptr;
+  unsigned* constants_ = nullptr;
+};
+
+struct Call {
+  int weight;
+  void (*make)(Rig&);
+};
+
+// The calls of each file.
+std::vector<Call> memory_calls();
+std::vector<Call> copy_calls();
+std::vector<Call> stream_calls();
+std::vector<Call> launch_calls();
+std::vector<Call> graph_calls();
+std::vector<Call> graph_exec_calls();
+std::vector<Call> array_calls();
+std::vector<Call> device_calls();
+
+// Adds `value` to each word of a slot.
+__global__ void add(unsigned* slot, unsigned value);
+// Nothing; but with at most 64 threads a block.
+__global__ void few_threads(unsigned* slot, unsigned value);
+
+}  // namespace lockstep::calls
