@@ -519,7 +519,7 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
   // A contract with this statement requires its battery.
   expect_failure(outcome_of([&] {
                    battery::require_promises_of(subject_of<parts_call>(sound), boxed(kCase),
- detail::kEach, Arrays::kContiguous, 0);
+                                                detail::kEach, Arrays::kContiguous, 0);
                  }),
                  "law", "says more (Says 7) than the family's batteries try (0)");
 }

@@ -500,15 +500,16 @@ void require_refusals(const BoundCall& call, const std::vector<std::string>& mis
     require_refused(site, answer);
     // CUDA itself returns the same error code: check that the launcher refused.
     if (!operations.empty()) {
-      detail::fail_at(site, Reason::kLaw,
-              fmt::format("must be refused before any operation on the device, but {}{} came first",
-                          operations[0].call,
-                          operations[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
+      detail::fail_at(
+          site, Reason::kLaw,
+          fmt::format("must be refused before any operation on the device, but {}{} came first",
+                      operations[0].call,
+                      operations[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
     }
     if (answer.of_cuda || cudaPeekAtLastError() != cudaSuccess) {
       detail::fail_at(site, Reason::kLaw,
-              fmt::format("must be refused by the launcher, but it was CUDA that did ({})",
-                          answer.message));
+                      fmt::format("must be refused by the launcher, but it was CUDA that did ({})",
+                                  answer.message));
     }
   }
   call.contract->require_untouched(site);

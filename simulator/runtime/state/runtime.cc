@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <exception>
 #include <iterator>
-#include <new>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 
 #include "simulator/engine/launch/per_thread.h"
