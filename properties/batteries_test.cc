@@ -91,27 +91,39 @@ std::string outcome_of(const std::function<void()>& body) {
 }
 
 const CopyCase kCase;
+detail::BoxedCase<CopyCase> boxed(const CopyCase& c) { return detail::BoxedCase(c); }
+template <auto kCalls, class Implementation>
+SubjectOf<kCalls, CopyCase, Implementation> subject_of(const Implementation& f) {
+  return SubjectOf<kCalls, CopyCase, Implementation>(f);
+}
 std::string order_of(const Copy& f) {
-  return outcome_of([&] { battery::for_each_call<copy_call, require_stream_order>(f, kCase); });
+  return outcome_of(
+      [&] { battery::require_stream_order_of(subject_of<copy_call>(f), boxed(kCase)); });
 }
 std::string capture_of(const Copy& f) {
-  return outcome_of([&] { battery::for_each_call<copy_call, require_capture>(f, kCase); });
+  return outcome_of([&] { battery::require_capture_of(subject_of<copy_call>(f), boxed(kCase)); });
 }
 std::string state_of(const Copy& f) {
-  return outcome_of([&] { battery::require_no_state_of<copy_call>(f, kCase); });
+  return outcome_of([&] { battery::require_no_state_of(subject_of<copy_call>(f), boxed(kCase)); });
 }
 std::string errors_of(const Copy& f) {
-  return outcome_of([&] { battery::for_each_call<copy_call, require_errors_returned>(f, kCase); });
+  return outcome_of(
+      [&] { battery::require_errors_returned_of(subject_of<copy_call>(f), boxed(kCase)); });
 }
 std::string devices_of(const Copy& f) {
-  return outcome_of([&] { battery::require_no_state_between_devices_of<copy_call>(f, kCase); });
+  return outcome_of([&] {
+    battery::require_no_state_between_devices_of(subject_of<copy_call>(f), boxed(kCase));
+  });
 }
 std::string promises_of(const Copy& f) {
-  return outcome_of(
-      [&] { battery::require_promises_of<copy_call>(f, Promised<copy_call, CopyCase>()); });
+  return outcome_of([&] {
+    battery::require_promises_of(subject_of<copy_call>(f), boxed(kCase), detail::kEach,
+                                 Arrays::kContiguous, 0);
+  });
 }
 std::string arguments_of(const Copy& f) {
-  return outcome_of([&] { battery::require_no_state_of_arguments_of<copy_call>(f, kCase); });
+  return outcome_of(
+      [&] { battery::require_no_state_of_arguments_of(subject_of<copy_call>(f), boxed(kCase)); });
 }
 std::string refusals_of(const Copy& f) {
   Refused<copy_call, CopyCase> c;
@@ -182,7 +194,7 @@ Call<Copy> uncapturable_call(const CopyCase& c) {
 TEST(Batteries, HoldALauncherToWhatItSaysOfCapture) {
   const auto outcome = [](const Copy& f) {
     return outcome_of(
-        [&] { battery::for_each_call<uncapturable_call, require_capture>(f, kCase); });
+        [&] { battery::require_capture_of(subject_of<uncapturable_call>(f), boxed(kCase)); });
   };
   EXPECT_EQ(outcome([](auto x, auto n, auto y, auto stream) {
               const Status status = right(x, n, y, stream);
@@ -236,9 +248,9 @@ TEST(Batteries, FindWhatIsKeptFromOneCallToTheNext) {
   CopyCase small;
   small.n = 1;
   EXPECT_NE(outcome_of([&] {
-              battery::require_no_state_of<copy_call>(of_one_size,
-                                                      small);  // the other case is larger
-              battery::require_no_state_of<copy_call>(of_one_size, kCase);
+              battery::require_no_state_of(subject_of<copy_call>(of_one_size),
+                                           boxed(small));  // the other case is larger
+              battery::require_no_state_of(subject_of<copy_call>(of_one_size), boxed(kCase));
             }),
             "");
 }
@@ -274,7 +286,9 @@ TEST(Batteries, FindWhatHostThreadsShareBetweenTheirCalls) {
   for (int n = 30; n < 40 && outcome.empty(); ++n) {
     CopyCase c;
     c.n = n;
-    outcome = outcome_of([&] { battery::require_no_state_of_arguments_of<copy_call>(shares, c); });
+    outcome = outcome_of([&] {
+      battery::require_no_state_of_arguments_of(subject_of<copy_call>(shares), boxed(c));
+    });
   }
   expect_failure(outcome, "mismatch",
                  "with another call by another host thread before its call 1 of CUDA");
@@ -294,7 +308,7 @@ Call<HostCopy> host_copy_call(const CopyCase& c) {
 TEST(Batteries, FindALauncherWithoutAStreamThatDoesNotWait) {
   const auto outcome = [](const HostCopy& f) {
     return outcome_of(
-        [&] { battery::for_each_call<host_copy_call, require_stream_order>(f, kCase); });
+        [&] { battery::require_stream_order_of(subject_of<host_copy_call>(f), boxed(kCase)); });
   };
   const auto copies = [](cudaError_t (*copy)(void*, const void*, std::size_t)) -> HostCopy {
     return [copy](auto x, auto n, auto to) {
@@ -358,7 +372,8 @@ TEST(Batteries, FindRowsThat32BitsDoNotReach) {
     };
   };
   const auto outcome = [](const CopyRows& f) {
-    return outcome_of([&] { battery::require_far_pieces_of<rows_call>(f, kCase); });
+    return outcome_of(
+        [&] { battery::require_far_pieces_of(subject_of<rows_call>(f), boxed(kCase)); });
   };
   EXPECT_EQ(outcome(copies_in([](std::int64_t i) { return i; })), "");
   EXPECT_NE(
@@ -369,9 +384,9 @@ TEST(Batteries, FindRowsThat32BitsDoNotReach) {
             "");
   // A contract with strides requires the battery for strides.
   expect_failure(outcome_of([&] {
-                   battery::require_promises_of<rows_call>(
-                       copies_in([](std::int64_t i) { return i; }),
-                       Promised<rows_call, CopyCase>());
+                   const CopyRows sound = copies_in([](std::int64_t i) { return i; });
+                   battery::require_promises_of(subject_of<rows_call>(sound), boxed(kCase),
+                                                detail::kEach, Arrays::kContiguous, 0);
                  }),
                  "law", "copy_rows has strides, and no battery tries them");
 }
@@ -441,19 +456,18 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
   const auto always = [](std::int64_t, int, std::int64_t) { return true; };
   const auto all = [](std::int64_t n, Copied& c) { c = {n, n > kBlock ? 2 : 1}; };
   const auto ends_of = [](const CopyInParts& f) {
-    return outcome_of([&] { battery::require_far_ends_of<parts_call>(f, kCase); });
+    return outcome_of(
+        [&] { battery::require_far_ends_of(subject_of<parts_call>(f), boxed(kCase)); });
   };
   const auto immaterial_of = [](const CopyInParts& f) {
     return outcome_of([&] {
-      battery::for_each_call_with_seed<parts_call, require_no_effect_of_immaterial_arguments,
-                                       battery::has_immaterial_arguments>(f, kCase);
+      battery::require_no_effect_of_immaterial_arguments_of(subject_of<parts_call>(f),
+                                                            boxed(kCase));
     });
   };
   const auto reports_of = [](const CopyInParts& f) {
-    return outcome_of([&] {
-      battery::for_each_call_with_seed<parts_call, require_reports_filled, battery::reports>(f,
-                                                                                             kCase);
-    });
+    return outcome_of(
+        [&] { battery::require_reports_filled_of(subject_of<parts_call>(f), boxed(kCase)); });
   };
   const CopyInParts sound = in_parts(whole, always, all);
   EXPECT_EQ(ends_of(sound), "");
@@ -476,7 +490,9 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
       "law", "is in the first block of the grid, and not there");
 
   // A first block with results that were already there: the next block does not run.
-  EXPECT_EQ(outcome_of([&] { battery::require_far_ends_of<parts_call_of<true>>(sound, kCase); }),
+  EXPECT_EQ(outcome_of([&] {
+              battery::require_far_ends_of(subject_of<parts_call_of<true>>(sound), boxed(kCase));
+            }),
             "");
 
   // An argument that affects the results after all: by itself, and together with another.
@@ -502,8 +518,8 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
 
   // A contract with this statement requires its battery.
   expect_failure(outcome_of([&] {
-                   battery::require_promises_of<parts_call>(sound,
-                                                            Promised<parts_call, CopyCase>());
+                   battery::require_promises_of(subject_of<parts_call>(sound), boxed(kCase),
+                                                detail::kEach, Arrays::kContiguous, 0);
                  }),
                  "law", "says more (Says 7) than the family's batteries try (0)");
 }
@@ -726,12 +742,16 @@ TEST(Batteries, FindARefusalThatIsCudas) {
 }
 
 TEST(OtherContents, AreOfTheSameShapeAndFollowFromTheCase) {
+  const Copy right_copy = right;
   int differ = 0;
   for (int n : {0, 1, 7, 40}) {
     CopyCase c;
     c.n = n;
-    const CopyCase other = with_other_contents<copy_call>(c),
-                   again = with_other_contents<copy_call>(c);
+    const auto other_contents = [&] {
+      const auto other = with_other_contents(subject_of<copy_call>(right_copy), boxed(c));
+      return static_cast<const detail::BoxedCase<CopyCase>&>(*other).value;
+    };
+    const CopyCase other = other_contents(), again = other_contents();
     EXPECT_EQ(other.n, n);
     EXPECT_EQ(other.values, again.values);
     differ += other.values != c.values;

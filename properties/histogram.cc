@@ -10,6 +10,8 @@
 #include "properties/contract_laws.h"
 #include "properties/far_bins.h"
 #include "properties/many_periods.h"
+#include "properties/no_launch.h"
+#include "properties/streams.h"
 #include "reference/histogram.h"
 
 namespace lockstep::properties {

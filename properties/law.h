@@ -23,6 +23,13 @@ struct LawOptions {
   int cost = 1;
   bool in_turns = false;  // as in PropertyOptions: for laws with few cases
 };
+// The cost of a law whose single case is a huge grid, or hundreds of launches or stages.
+inline constexpr int kCostOfHugeWork = 1000;
+
+// A case without fields.
+struct NoFields {
+  static void fields(NoFields&, FieldVisitor&) {}
+};
 
 template <class Implementation>
 struct Law {

@@ -8,8 +8,10 @@
 #include "harness/device/sparse_array.h"
 #include "harness/property/rows.h"
 #include "harness/property/values.h"
+#include "properties/batteries.h"
 #include "properties/contract_laws.h"
 #include "properties/matmul_roundings.h"
+#include "properties/trial.h"
 #include "reference/matmul.h"
 
 namespace lockstep::properties {

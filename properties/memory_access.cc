@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "properties/batteries.h"
 #include "properties/contract_laws.h"
 #include "properties/far_access.h"
+#include "properties/trial.h"
 
 namespace lockstep::properties {
 namespace {
@@ -470,7 +472,8 @@ void strides_far(const MemoryAccess& access, const ScheduledAccessCase& c) {
   strided.normalise();
   for (const int bytes : {1, 2, 4, 8, 16}) {
     strided.bytes = bytes;
-    battery::require_far_pieces_of<calls_of>(access, strided);
+    const SubjectOf<calls_of, ScheduledAccessCase, MemoryAccess> subject(access);
+    battery::require_far_pieces_of(subject, detail::BoxedCase(strided));
   }
 }
 

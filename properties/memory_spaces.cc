@@ -7,7 +7,9 @@
 
 #include "harness/device/device.h"
 #include "harness/property/values.h"
+#include "properties/batteries.h"
 #include "properties/contract_laws.h"
+#include "properties/no_launch.h"
 #include "reference/memory_spaces.h"
 
 namespace lockstep::properties {

@@ -94,14 +94,16 @@ std::string outcome_of(const std::function<void()>& body) {
   const CaseOutcome outcome = run_case(body);
   return outcome.held() ? "" : outcome.failure.label() + ": " + outcome.failure.message;
 }
-const FillCase kCase;
+const detail::BoxedCase<FillCase> kBoxed;
+using FillSubject = SubjectOf<fill_call, FillCase, Fill>;
 std::string promises_of(const Fill& f) {
-  return outcome_of(
-      [&] { battery::require_promises_of<fill_call>(f, Promised<fill_call, FillCase>()); });
+  return outcome_of([&] {
+    battery::require_promises_of(FillSubject(f), kBoxed, detail::kEach, Arrays::kContiguous, 0);
+  });
 }
 std::string properties_of(const Fill& f) {
   return outcome_of(
-      [&] { battery::require_same_without_other_properties_of<fill_call>(f, kCase); });
+      [&] { battery::require_same_without_other_properties_of(FillSubject(f), kBoxed); });
 }
 void expect_failure(const std::string& outcome, const std::string& text) {
   EXPECT_EQ(outcome.substr(0, 4), "law:") << outcome;

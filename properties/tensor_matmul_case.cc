@@ -15,7 +15,7 @@ namespace {
 using kernels::TensorView;
 
 // Streams of make_values(): one per array.
-enum Stream : std::uint64_t { kA, kB, kC, kOther };
+enum Sequence : std::uint64_t { kA, kB, kC, kOther };
 
 template <class T>
 Elements bits_of(const std::vector<T>& values) {

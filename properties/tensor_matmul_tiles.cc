@@ -8,6 +8,7 @@
 
 #include "harness/device/sparse_array.h"
 #include "properties/contract_laws.h"
+#include "properties/streams.h"
 
 namespace lockstep::properties {
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "harness/property/compare.h"
-#include "harness/property/digest.h"
 
 namespace lockstep::properties {
 namespace {
@@ -95,71 +94,6 @@ void require_all_on(const Trial& trial, const std::vector<lockstepOperation>& op
     REQUIRE_LAW(o.captured == captured, "{}: {} was done while the stream was captured",
                 trial.name(), o.call);
   }
-}
-
-std::vector<std::int64_t> shape_of(const Contract& contract) {
-  std::vector<std::int64_t> shape;
-  for (const ArrayArgument& array : contract.arrays()) {
-    const Footprint& f = array.footprint;
-    shape.insert(shape.end(), {f.count, f.before, f.after, f.room,
-                               static_cast<std::int64_t>(array.element_type)});
-  }
-  return shape;
-}
-
-std::uint64_t seed_of_case(const lockstep::detail::AnyCase& c) {
-  const std::string text = lockstep::detail::print_case(c);
-  return digest_of(text.data(), text.size());
-}
-
-namespace {
-
-// Draws the field with this number anew; after the last visit, `count` is the number of fields.
-struct OneField : FieldVisitor {
-  OneField(int which, Bits& bits) : which(which), bits(bits) {}
-  void visit(Field& field) override {
-    if (count++ == which)
-      field.set(field.draw(rc::Random(bits.next()), rc::kNominalSize, nullptr).value());
-  }
-  const int which;
-  Bits& bits;
-  int count = 0;
-};
-
-}  // namespace
-
-std::vector<std::unique_ptr<lockstep::detail::AnyCase>> redrawn_field_by_field(
-    const lockstep::detail::AnyCase& c, int count) {
-  const std::string text = lockstep::detail::print_case(c);
-  Bits bits(seed_of_case(c));
-  OneField counter(-1, bits);
-  c.copy()->fields(counter);
-  std::vector<std::unique_ptr<lockstep::detail::AnyCase>> all;
-  const auto begin = static_cast<int>(bits.below(static_cast<std::uint64_t>(counter.count)));
-  for (int i = 0; i < counter.count && static_cast<int>(all.size()) < count; ++i) {
-    auto other = c.copy();
-    OneField draw((begin + i) % counter.count, bits);
-    other->fields(draw);
-    other->normalise();
-    if (lockstep::detail::print_case(*other) != text) all.push_back(std::move(other));
-  }
-  return all;
-}
-
-std::unique_ptr<lockstep::detail::AnyCase> redrawn(
-    const lockstep::detail::AnyCase& c,
-    const std::function<bool(const lockstep::detail::AnyCase&)>& fits) {
-  Bits bits(seed_of_case(c));
-  auto best = c.copy();
-  for (int i = 0, count = 1; i < count; ++i) {
-    auto trial = best->copy();
-    OneField draw(i, bits);
-    trial->fields(draw);
-    count = draw.count;
-    trial->normalise();
-    if (fits(*trial)) best = std::move(trial);
-  }
-  return best;
 }
 
 }  // namespace lockstep::properties

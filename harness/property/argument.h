@@ -148,7 +148,8 @@ struct ArrayArgument {
   std::size_t element_bytes = 1, element_type = 0;  // the type's hash_code()
   void* place;                                      // where the pointer is stored
   // Makes the array for a legal case. Returns it with the address for the argument.
-  std::function<std::pair<std::shared_ptr<detail::HeldArray>, const void*>()> make;
+  using Make = std::function<std::pair<std::shared_ptr<detail::HeldArray>, const void*>()>;
+  Make make;
   std::shared_ptr<detail::HeldArray> held;
 
   std::uintptr_t get() const;

@@ -126,6 +126,24 @@ std::uintptr_t ArrayArgument::end() const {
   return get() + (footprint.count + footprint.after) * element_bytes;
 }
 
+Contract::Contract(std::string launcher) : launcher_(std::move(launcher)) {}
+Contract::Contract(Contract&&) noexcept = default;
+Contract::~Contract() = default;
+
+void Contract::integer(std::string name, Range legal, Whole type_least, Whole type_most,
+                       std::vector<IntegerArgument::Place> places) {
+  integers_.push_back(
+      {std::move(name), std::move(legal), type_least, type_most, std::move(places)});
+}
+
+void Contract::array(std::string name, Role role, const Footprint& footprint,
+                     const ElementType& type, void* place, ArrayArgument::Make make) {
+  arrays_.push_back(
+      {std::move(name), role, footprint, type.bytes, type.hash, place, std::move(make), nullptr});
+  std::size_t& alignment = arrays_.back().footprint.alignment;
+  if (alignment == 0) alignment = type.alignment;
+}
+
 const ArrayArgument& Contract::array_named(std::string_view name) const {
   const auto at = std::ranges::find(arrays_, name, &ArrayArgument::name);
   if (at == arrays_.end())
@@ -142,6 +160,64 @@ void Contract::spread(std::string_view array, std::string name, Range legal,
   spreads_.push_back(
       {array_named(array).name, std::move(name), std::move(legal), std::move(place)});
 }
+
+void Contract::place_rows(std::string_view array, std::int64_t rows, std::int64_t columns,
+                          std::string name, Range legal, std::int64_t unit, std::int64_t stride,
+                          std::function<void(std::int64_t)> set) {
+  if (rows < 2 || columns < 1) return;
+  const auto elements = [unit, bytes = static_cast<std::int64_t>(array_named(array).element_bytes)](
+                            std::int64_t v) { return unit == 0 ? v : v * unit / bytes; };
+  spread(array, std::move(name), std::move(legal),
+         [rows, columns, elements, stride, set = std::move(set)](std::int64_t value) {
+           std::vector<Piece> pieces;
+           for (std::int64_t i = 0; i < rows; ++i)
+             pieces.push_back({i * elements(stride), columns, i * elements(value)});
+           set(value);
+           return pieces;
+         });
+}
+
+void Contract::together(std::string name, Whole most, std::function<void(std::int64_t)> set) {
+  together_.push_back({std::move(name), most, std::move(set)});
+}
+
+void Contract::reaches_no_further(std::string_view name) {
+  integers_[&integer_named(name) - integers_.data()].extends = false;
+}
+
+void Contract::immaterial(std::string_view name, std::vector<Whole> values) {
+  immaterial_.push_back({integer_named(name).name, std::move(values)});
+}
+
+void Contract::lengthens(std::string_view name, std::int64_t block, Whole most,
+                         std::vector<Line> lines, std::function<void(std::int64_t)> also,
+                         std::int64_t period) {
+  lengthenings_.push_back({integer_named(name).name, block, period == 0 ? block : period, most,
+                           std::move(lines), std::move(also)});
+}
+
+void Contract::report(std::string name, std::function<void(unsigned char junk)> hand_over,
+                      std::function<std::string()> text) {
+  reports_.push_back({std::move(name), std::move(hand_over), std::move(text)});
+}
+
+void Contract::mistake(std::string name, std::function<void()> make) {
+  named_.push_back({std::move(name), std::move(make)});
+}
+
+void Contract::promise(std::string name, std::function<void()> make) {
+  promised_.push_back({std::move(name), std::move(make)});
+}
+
+void Contract::own_kernels(std::string_view name, std::vector<Whole> values) {
+  const IntegerArgument& argument = integer_named(name);
+  if (values.empty()) {
+    for (Whole v = argument.legal.least; v <= argument.legal.most; ++v) values.push_back(v);
+  }
+  own_kernels_.push_back({argument.name, std::move(values)});
+}
+
+void Contract::reads(cudaDeviceAttr property) { properties_read_.push_back(property); }
 
 void Contract::product(std::vector<std::string> names, Whole most, std::vector<Whole> each) {
   each.resize(names.size(), most);
@@ -381,14 +457,32 @@ std::vector<Contract::Change> Contract::mistakes_named(
 
 void Contract::make(const std::string& mistake) { mistakes_named({mistake})[0].make(); }
 
-std::vector<std::string> detail::asked_for(std::vector<std::string> names,
-                                           const std::string& prefix, const std::string& which) {
-  if (which != kEach)
+namespace {
+
+std::string prefix_of(const detail::Contracts& contracts, const Contract& contract) {
+  return contracts.size() > 1 ? contract.launcher() + "." : "";
+}
+
+// All `names` of one contract for kEach, else the one that `which` is with its prefix.
+std::vector<std::string> selected(std::vector<std::string> names, const std::string& prefix,
+                                  const std::string& which) {
+  if (which != detail::kEach)
     std::erase_if(names, [&](const std::string& name) { return prefix + name != which; });
   return names;
 }
 
-void detail::require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes) {
+std::vector<std::string> names_of(const detail::Contracts& contracts,
+                                  std::vector<std::string> (Contract::*names)() const) {
+  std::vector<std::string> all;
+  for (const Contract* contract : contracts) {
+    for (const std::string& name : (contract->*names)())
+      all.push_back(prefix_of(contracts, *contract) + name);
+  }
+  return all;
+}
+
+// Requires that the launcher of `call` refuses each of these mistakes.
+void require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes) {
   if (mistakes.empty()) return;
   call.contract->allocate();
   const auto restore = call.keep();
@@ -406,18 +500,53 @@ void detail::require_refusals(const BoundCall& call, const std::vector<std::stri
     require_refused(site, answer);
     // CUDA itself returns the same error code: check that the launcher refused.
     if (!operations.empty()) {
-      fail_at(site, Reason::kLaw,
-              fmt::format("must be refused before any operation on the device, but {}{} came first",
-                          operations[0].call,
-                          operations[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
+      detail::fail_at(
+          site, Reason::kLaw,
+          fmt::format("must be refused before any operation on the device, but {}{} came first",
+                      operations[0].call,
+                      operations[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
     }
     if (answer.of_cuda || cudaPeekAtLastError() != cudaSuccess) {
-      fail_at(site, Reason::kLaw,
-              fmt::format("must be refused by the launcher, but it was CUDA that did ({})",
-                          answer.message));
+      detail::fail_at(site, Reason::kLaw,
+                      fmt::format("must be refused by the launcher, but it was CUDA that did ({})",
+                                  answer.message));
     }
   }
   call.contract->require_untouched(site);
+}
+
+}  // namespace
+
+std::vector<std::string> detail::mistakes_of(const Contracts& contracts) {
+  return names_of(contracts, &Contract::mistakes);
+}
+
+std::vector<std::string> detail::promises_of(const Contracts& contracts) {
+  return names_of(contracts, &Contract::promises);
+}
+
+detail::Contracts detail::contracts_of(const BoundCalls& calls) {
+  Contracts contracts;
+  for (const BoundCall& call : calls.calls) contracts.push_back(call.contract);
+  return contracts;
+}
+
+std::string detail::one_or_each(const std::vector<std::string>& names, const std::string& which) {
+  return std::ranges::find(names, which) == names.end() ? kEach : which;
+}
+
+void require_refusals(const BoundCalls& calls, const std::string& mistake) {
+  const detail::Contracts contracts = detail::contracts_of(calls);
+  for (const BoundCall& call : calls.calls) {
+    const Contract& contract = *call.contract;
+    require_refusals(call, selected(contract.mistakes(), prefix_of(contracts, contract), mistake));
+  }
+}
+
+std::vector<std::string> promises_named(const BoundCalls& calls, const BoundCall& call,
+                                        const std::string& promise) {
+  const Contract& contract = *call.contract;
+  return selected(contract.promises(), prefix_of(detail::contracts_of(calls), contract), promise);
 }
 
 Domain<std::string> detail::each_or_one_of(std::vector<std::string> names) {

@@ -52,17 +52,16 @@ namespace lockstep {
 
 class Contract {
  public:
-  explicit Contract(std::string launcher) : launcher_(std::move(launcher)) {}
+  explicit Contract(std::string launcher);
+  Contract(Contract&&) noexcept;
+  ~Contract();
 
   // ---- A family states its contract with these functions.
 
   template <std::integral T, std::same_as<T>... More>
   void integer(std::string name, Range legal, T& at, More&... more) {
-    integers_.push_back({std::move(name),
-                         std::move(legal),
-                         std::numeric_limits<T>::min(),
-                         std::numeric_limits<T>::max(),
-                         {{&at, sizeof at}, {&more, sizeof more}...}});
+    integer(std::move(name), std::move(legal), std::numeric_limits<T>::min(),
+            std::numeric_limits<T>::max(), {{&at, sizeof at}, {&more, sizeof more}...});
   }
   // An enumeration with the values 0 to `last`, without gaps.
   template <class E>
@@ -118,13 +117,9 @@ class Contract {
   void product(std::vector<std::string> names, Whole most, std::vector<Whole> each = {});
   // A quantity that depends on several arguments, such as a sum, and its largest legal value. `set`
   // gives the arguments a value of the quantity, and makes no other mistake.
-  void together(std::string name, Whole most, std::function<void(std::int64_t)> set) {
-    together_.push_back({std::move(name), most, std::move(set)});
-  }
+  void together(std::string name, Whole most, std::function<void(std::int64_t)> set);
   // No array becomes longer with a larger value of this integer, so the arrays keep their places.
-  void reaches_no_further(std::string_view name) {
-    integers_[&integer_named(name) - integers_.data()].extends = false;
-  }
+  void reaches_no_further(std::string_view name);
   // An argument decides where the pieces of the array lie: the distance between them, or from the
   // array's begin. Each value in `legal` fits the case. `place` sets the argument and returns the
   // new places of the pieces. The array's footprint has no elements before or after.
@@ -135,57 +130,39 @@ class Contract {
   template <std::integral T>
   void rows(std::string_view array, std::int64_t rows, std::int64_t columns, std::string name,
             Range legal, T& stride, std::int64_t unit = 0) {
-    if (rows < 2 || columns < 1) return;
-    const auto elements = [unit,
-                           bytes = static_cast<std::int64_t>(array_named(array).element_bytes)](
-                              std::int64_t v) { return unit == 0 ? v : v * unit / bytes; };
-    spread(array, std::move(name), std::move(legal),
-           [rows, columns, elements, &stride,
-            now = static_cast<std::int64_t>(stride)](std::int64_t value) {
-             std::vector<Piece> pieces;
-             for (std::int64_t i = 0; i < rows; ++i)
-               pieces.push_back({i * elements(now), columns, i * elements(value)});
-             stride = static_cast<T>(value);
-             return pieces;
-           });
+    place_rows(array, rows, columns, std::move(name), std::move(legal), unit,
+               static_cast<std::int64_t>(stride),
+               [&stride](std::int64_t value) { stride = static_cast<T>(value); });
   }
   // Results do not depend on this integer. With each of `values`, a launch has the same results as
   // with the value of the case. Empty: each value that fits the case, including values far from the
   // case's own.
-  void immaterial(std::string_view name, std::vector<Whole> values = {}) {
-    immaterial_.push_back({integer_named(name).name, std::move(values)});
-  }
+  void immaterial(std::string_view name, std::vector<Whole> values = {});
   // A larger value of this integer, up to `most`, makes these arrays longer and the grid larger:
   // one block for each `block` units. Both ends of a longer array hold the contents of the case's
   // ends. The first and the last block must then produce the case's results there, if the increase
   // is a multiple of `period` (0: of `block`). `also` sets the arguments that depend on the value.
   void lengthens(std::string_view name, std::int64_t block, Whole most, std::vector<Line> lines,
-                 std::function<void(std::int64_t)> also = {}, std::int64_t period = 0) {
-    lengthenings_.push_back({integer_named(name).name, block, period == 0 ? block : period, most,
-                             std::move(lines), std::move(also)});
-  }
+                 std::function<void(std::int64_t)> also = {}, std::int64_t period = 0);
   // A report that the launcher writes whenever it succeeds, even without work. `text` must name all
   // members of T.
   template <class T>
   void reports(std::string name, T*& at, std::function<std::string(const T&)> text) {
     static_assert(std::is_trivially_copyable_v<T>);
     auto memory = std::make_shared<T>();
-    reports_.push_back({std::move(name),
-                        [&at, memory](unsigned char junk) {
-                          std::memset(static_cast<void*>(memory.get()), junk, sizeof *memory);
-                          at = memory.get();
-                        },
-                        [memory, text = std::move(text)] { return text(*memory); }});
+    report(
+        std::move(name),
+        [&at, memory](unsigned char junk) {
+          std::memset(static_cast<void*>(memory.get()), junk, sizeof *memory);
+          at = memory.get();
+        },
+        [memory, text = std::move(text)] { return text(*memory); });
   }
   // Any other mistake that the launcher must refuse. `make` changes the arguments.
-  void mistake(std::string name, std::function<void()> make) {
-    named_.push_back({std::move(name), std::move(make)});
-  }
+  void mistake(std::string name, std::function<void()> make);
   // Any other arguments that the launcher must accept: several at once, such as sizes whose product
   // exceeds 32 bits.
-  void promise(std::string name, std::function<void()> make) {
-    promised_.push_back({std::move(name), std::move(make)});
-  }
+  void promise(std::string name, std::function<void()> make);
   // The header's promises about the grid of each kernel that the launcher launches: the threads of
   // a block, if not 0, and the number of blocks. With clusters, the number of blocks may be rounded
   // up to whole clusters.
@@ -196,16 +173,10 @@ class Contract {
   void grid(const Grid& grid) { grid_ = grid; }
   // Each of these values of an enumeration launches a different kernel, though results may be
   // equal. Empty: each legal value.
-  void own_kernels(std::string_view name, std::vector<Whole> values = {}) {
-    const IntegerArgument& argument = integer_named(name);
-    if (values.empty()) {
-      for (Whole v = argument.legal.least; v <= argument.legal.most; ++v) values.push_back(v);
-    }
-    own_kernels_.push_back({argument.name, std::move(values)});
-  }
+  void own_kernels(std::string_view name, std::vector<Whole> values = {});
   // The launcher's behaviour depends on this device property (cudaDeviceAttr). It depends on no
   // property that is not named so.
-  void reads(cudaDeviceAttr property) { properties_read_.push_back(property); }
+  void reads(cudaDeviceAttr property);
   // Whether the launcher works while its stream is captured. Default: kPossible.
   enum class Capture : std::uint8_t {
     kPossible,  // the work becomes a graph
@@ -272,18 +243,30 @@ class Contract {
   }
 
  private:
+  struct ElementType {
+    std::size_t bytes, alignment, hash;
+  };
+
   std::vector<Change> all_mistakes() const;
   std::vector<Change> all_promises() const;
   // Those of `all` with these names, which stand in the order of `all`.
   std::vector<Change> named(std::vector<Change> all, const std::vector<std::string>& names,
                             const char* what) const;
   void move_far_apart() const;
+  void integer(std::string name, Range legal, Whole type_least, Whole type_most,
+               std::vector<IntegerArgument::Place> places);
+  void place_rows(std::string_view array, std::int64_t rows, std::int64_t columns, std::string name,
+                  Range legal, std::int64_t unit, std::int64_t stride,
+                  std::function<void(std::int64_t)> set);
+  void report(std::string name, std::function<void(unsigned char junk)> hand_over,
+              std::function<std::string()> text);
+  void array(std::string name, Role role, const Footprint& footprint, const ElementType& type,
+             void* place, ArrayArgument::Make make);
 
   template <class T, class P, class Make>
-  void array(std::string name, Role role, P*& at, Footprint footprint, Make make) {
-    if (footprint.alignment == 0) footprint.alignment = alignof(T);
-    arrays_.push_back({std::move(name), role, footprint, sizeof(T), typeid(T).hash_code(), &at,
-                       std::move(make), nullptr});
+  void array(std::string name, Role role, P*& at, const Footprint& footprint, Make make) {
+    array(std::move(name), role, footprint, {sizeof(T), alignof(T), typeid(T).hash_code()}, &at,
+          std::move(make));
   }
 
   template <class P, class Contents>
@@ -496,37 +479,60 @@ Calls<Implementation> as_calls(Calls<Implementation> calls) {
   return calls;
 }
 
-// The prefix of a mistake's name if there are several launchers: "tile_map." in "tile_map.n:-1".
-template <class Implementation>
-std::string prefix_of(const Calls<Implementation>& calls, const Contract& call) {
-  return calls.size() > 1 ? call.launcher() + "." : "";
-}
+// The implementation whose Call or Calls `kCalls` returns for a case.
+template <auto kCalls, class Case>
+using JudgedBy =
+    typename decltype(as_calls(kCalls(std::declval<const Case&>())))::value_type::Judged;
 
+// Without their types. The names of mistakes and promises have a prefix if there are several
+// launchers: "tile_map." in "tile_map.n:-1".
+using Contracts = std::vector<const Contract*>;
 template <class Implementation>
-std::vector<std::string> mistakes_of(const Calls<Implementation>& calls) {
-  std::vector<std::string> all;
-  for (const auto& call : calls) {
-    for (const std::string& name : call.mistakes()) all.push_back(prefix_of(calls, call) + name);
-  }
-  return all;
+Contracts contracts_of(const Calls<Implementation>& calls) {
+  Contracts contracts;
+  for (const auto& call : calls) contracts.push_back(&call);
+  return contracts;
 }
-
-template <class Implementation>
-std::vector<std::string> promises_of(const Calls<Implementation>& calls) {
-  std::vector<std::string> all;
-  for (const auto& call : calls) {
-    for (const std::string& name : call.promises()) all.push_back(prefix_of(calls, call) + name);
-  }
-  return all;
-}
+std::vector<std::string> mistakes_of(const Contracts& contracts);
+std::vector<std::string> promises_of(const Contracts& contracts);
 
 // The value of a `mistake` or `promise` field that selects all of them, one after the other.
 inline constexpr const char* kEach = "each";
 
 // The domain of `names` and kEach. Draws kEach; shrinks toward the front.
 Domain<std::string> each_or_one_of(std::vector<std::string> names);
+// `which` if it is kEach or one of `names`, else kEach.
+std::string one_or_each(const std::vector<std::string>& names, const std::string& which);
 
 }  // namespace detail
+
+// The calls of one case, bound to an implementation, without its type. The case and the
+// implementation must outlive it.
+struct BoundCalls {
+  std::shared_ptr<void> owner;  // of the contracts
+  std::vector<BoundCall> calls;
+};
+
+template <class Implementation>
+BoundCalls bind_calls(Calls<Implementation> calls, const Implementation& f) {
+  const auto owner = std::make_shared<Calls<Implementation>>(std::move(calls));
+  BoundCalls bound = {owner, {}};
+  for (auto& call : *owner) bound.calls.push_back(call.bind(f));
+  return bound;
+}
+
+namespace detail {
+
+Contracts contracts_of(const BoundCalls& calls);
+
+}  // namespace detail
+
+// Requires that the launchers refuse the mistake of this name, or with kEach every mistake: with a
+// message of their own, before any operation on the device, and without a write to any array.
+void require_refusals(const BoundCalls& calls, const std::string& mistake);
+// The promises among `names` that have this name with the launcher's prefix; all for kEach.
+std::vector<std::string> promises_named(const BoundCalls& calls, const BoundCall& call,
+                                        const std::string& promise);
 
 // A legal case with a mistake: the law calls its launchers with each mistake in turn, and a
 // counterexample shrinks to one mistake. kCalls: a function of `const Case&` that returns a Call or
@@ -536,57 +542,25 @@ struct Refused : Case {
   std::string mistake = detail::kEach;
 
   static auto calls(const Case& c) { return detail::as_calls(kCalls(c)); }
+  std::vector<std::string> mistakes() const {
+    return detail::mistakes_of(detail::contracts_of(calls(*this)));
+  }
 
   static void fields(Refused& c, FieldVisitor& field) {
     Case::fields(c, field);
-    field("mistake", c.mistake, detail::each_or_one_of(detail::mistakes_of(calls(c))));
+    field("mistake", c.mistake, detail::each_or_one_of(c.mistakes()));
   }
   // The case determines its mistakes: a null array is no mistake if there are no elements.
   void normalise() {
     if constexpr (detail::HasNormalise<Case>) Case::normalise();
-    const std::vector<std::string> all = detail::mistakes_of(calls(*this));
-    if (std::ranges::find(all, mistake) == all.end()) mistake = detail::kEach;
+    mistake = detail::one_or_each(mistakes(), mistake);
   }
 };
-
-// The same for promises: the law calls the launchers with arguments at the ends of the legal
-// ranges.
-template <auto kCalls, class Case>
-struct Promised : Case {
-  std::string promise = detail::kEach;
-
-  static auto calls(const Case& c) { return detail::as_calls(kCalls(c)); }
-
-  static void fields(Promised& c, FieldVisitor& field) {
-    Case::fields(c, field);
-    field("promise", c.promise, detail::each_or_one_of(detail::promises_of(calls(c))));
-  }
-  void normalise() {
-    if constexpr (detail::HasNormalise<Case>) Case::normalise();
-    const std::vector<std::string> all = detail::promises_of(calls(*this));
-    if (std::ranges::find(all, promise) == all.end()) promise = detail::kEach;
-  }
-};
-
-namespace detail {
-
-// Requires that the launcher of `call` refuses each of these mistakes: with a message of its own,
-// before any operation on the device, and without a write to any array.
-void require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes);
-// The `names` that `which` selects: all for kEach.
-std::vector<std::string> asked_for(std::vector<std::string> names, const std::string& prefix,
-                                   const std::string& which);
-
-}  // namespace detail
 
 // The law of a Refused case.
 template <auto kCalls, class Case, class Implementation>
 void require_refusal(const Implementation& f, const Refused<kCalls, Case>& c) {
-  auto calls = Refused<kCalls, Case>::calls(c);
-  for (auto& call : calls)
-    detail::require_refusals(
-        call.bind(f),
-        detail::asked_for(call.mistakes(), detail::prefix_of(calls, call), c.mistake));
+  require_refusals(bind_calls(Refused<kCalls, Case>::calls(c), f), c.mistake);
 }
 
 }  // namespace lockstep

@@ -1,5 +1,7 @@
 #include "simulator/driver/call.h"
 
+#include <mutex>
+
 #include "simulator/driver/errors.h"
 #include "simulator/runtime/state/call_errors.h"
 
@@ -23,6 +25,8 @@ CUresult result_of(cudaError_t error) {
 }
 
 void initialise() { Runtime::get().driver_started.store(true, std::memory_order_relaxed); }
+
+namespace {
 
 CUresult begin_call(const char* function, Needs needs) {
   Runtime& r = Runtime::get();
@@ -57,6 +61,39 @@ CUresult end_call(runtime::RunningCall& call, const char* function, CUresult res
                         call);
   }
   return result;
+}
+
+}  // namespace
+
+CUresult run_call(const char* function, Needs needs, runtime::FunctionRef<CUresult()> body,
+                  Loads loads, runtime::CallResult* ended) {
+  runtime::announce_call();
+  runtime::RunningCall running(function);
+  // A call of the driver API must not change the runtime API's last error.
+  const cudaError_t last_error = thread_state().last_error;
+  CUresult result = begin_call(function, needs);
+  if (result == CUDA_SUCCESS) {
+    try {
+      result = body();
+    } catch (...) {
+      result = result_of(runtime::report_exception(function));
+    }
+  }
+  thread_state().last_error = last_error;
+  end_call(running, function, result, loads);
+  if (ended != nullptr) *ended = running.result;
+  return result;
+}
+
+CUresult run_locked(const char* function, Needs needs,
+                    runtime::FunctionRef<CUresult(Runtime&, Device&)> body, Loads loads,
+                    runtime::CallResult* ended) {
+  const auto under_lock = [&] {
+    Runtime& r = Runtime::get();
+    std::lock_guard lock(r.lock);
+    return body(r, r.current());
+  };
+  return run_call(function, needs, under_lock, loads, ended);
 }
 
 Context* find_context(CUcontext handle) {

@@ -9,10 +9,10 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <mutex>
 #include <utility>
 
 #include "simulator/runtime/state/contexts.h"
+#include "simulator/runtime/state/function_ref.h"
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::driver {
@@ -40,31 +40,22 @@ enum class Loads {
   kCode,
 };
 
-CUresult begin_call(const char* function, Needs needs);
-CUresult end_call(runtime::RunningCall& call, const char* function, CUresult result, Loads loads);
 void initialise();
+
+// The frames of call() and locked(), for any body.
+CUresult run_call(const char* function, Needs needs, runtime::FunctionRef<CUresult()> body,
+                  Loads loads, runtime::CallResult* ended);
+CUresult run_locked(const char* function, Needs needs,
+                    runtime::FunctionRef<CUresult(Runtime&, Device&)> body, Loads loads,
+                    runtime::CallResult* ended);
 
 // Runs `body()` without the device lock, for calls into the runtime API. `body` returns an error of
 // either API. `*ended` receives the call's result, unless `ended` is nullptr.
 template <class Body>
 CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode,
               runtime::CallResult* ended = nullptr) {
-  runtime::announce_call();
-  runtime::RunningCall running(function);
-  // A call of the driver API must not change the runtime API's last error.
-  const cudaError_t last_error = thread_state().last_error;
-  CUresult result = begin_call(function, needs);
-  if (result == CUDA_SUCCESS) {
-    try {
-      result = result_of(std::forward<Body>(body)());
-    } catch (...) {
-      result = result_of(runtime::report_exception(function));
-    }
-  }
-  thread_state().last_error = last_error;
-  end_call(running, function, result, loads);
-  if (ended != nullptr) *ended = running.result;
-  return result;
+  return run_call(
+      function, needs, [&] { return result_of(body()); }, loads, ended);
 }
 
 // Runs `ask()`, which calls the runtime API's function with the same effect.
@@ -77,14 +68,8 @@ CUresult forward(const char* function, Ask&& ask) {
 template <class Body>
 CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode,
                 runtime::CallResult* ended = nullptr) {
-  return call(
-      function, needs,
-      [&] {
-        Runtime& r = Runtime::get();
-        std::lock_guard lock(r.lock);
-        return body(r, r.current());
-      },
-      loads, ended);
+  return run_locked(
+      function, needs, [&](Runtime& r, Device& d) { return result_of(body(r, d)); }, loads, ended);
 }
 
 // The context of a program's handle. nullptr if the handle is invalid or its context was destroyed.

@@ -11,7 +11,7 @@ using isa::Space;
 namespace {
 
 // Limits of the search in a block's shared memory: accesses of single threads, and bytes.
-constexpr std::uint64_t kMostTouches = 1 << 20;
+constexpr std::uint64_t kMostSharedTouches = 1 << 20;
 constexpr std::uint64_t kMostShared = 1 << 18;  // bytes
 
 // For each interval between barriers, the accesses to shared memory that may occur in it.
@@ -76,7 +76,7 @@ bool touch(const Place& place, const Values& values, Touched& touched, std::uint
     if (symbol < kFirstLoop || r.high >= Wide{1} << 20) return false;
     counters.emplace_back(factor, static_cast<std::uint64_t>(r.high) + 1);
     rounds *= counters.back().second;
-    if (rounds > kMostTouches) return false;
+    if (rounds > kMostSharedTouches) return false;
   }
   if (rounds * values.threads() > budget) return false;
   budget -= rounds * values.threads();
@@ -129,7 +129,7 @@ bool shared_is_apart(const Graph& graph, Values& values, const std::vector<Place
         (!a.in_bounds || !p.address || (a.strong && !a.atomic) || (a.atomic && !a.aligned)))
       return false;
   }
-  std::uint64_t budget = kMostTouches;
+  std::uint64_t budget = kMostSharedTouches;
   for (const auto& interval : intervals_of(graph, values, places)) {
     Touched touched{std::vector<std::uint32_t>(extent), std::vector<std::uint32_t>(extent),
                     std::vector<bool>(extent), std::vector<std::uint8_t>(extent)};

@@ -14,7 +14,7 @@ using program::Op;
 
 namespace {
 
-constexpr std::uint64_t kMostTouches = 1 << 18;  // bytes of all threads that one load reads
+constexpr std::uint64_t kMostBytesRead = 1 << 18;  // bytes of all threads that one load reads
 
 // Determines the threads that certainly execute an operation.
 class Stores {
@@ -108,7 +108,7 @@ bool reads_only(const Place& load, const Values& values, const std::vector<bool>
     if (symbol < kFirstLoop || r.high >= Wide{1} << 16) return false;
     counters.emplace_back(factor, static_cast<std::uint64_t>(r.high) + 1);
     rounds *= counters.back().second;
-    if (rounds * values.threads() * load.access.size > kMostTouches) return false;
+    if (rounds * values.threads() * load.access.size > kMostBytesRead) return false;
   }
   for (std::uint64_t round = 0; round < rounds; ++round) {
     std::int64_t more = 0;

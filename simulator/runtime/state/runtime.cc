@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <iterator>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 
@@ -179,6 +180,36 @@ cudaError_t report_exception(const char* function) {
     runtime.explain(function, "internal error of the simulated GPU");
   }
   return cudaErrorUnknown;
+}
+
+void announce_call() {
+  ThreadState& thread = thread_state();
+  if (thread.before_calls == nullptr || thread.announcing || thread.call != nullptr) return;
+  thread.announcing = true;
+  const CallStack launched_from = std::exchange(thread.launched_from, {});
+  thread.before_calls(thread.before_calls_data);
+  thread.launched_from = launched_from;
+  thread.announcing = false;
+}
+
+cudaError_t api(const char* function, Reach reach, FunctionRef<cudaError_t(Runtime&, Device&)> body,
+                CallResult* ended) {
+  Runtime& runtime = Runtime::get();
+  announce_call();
+  std::unique_lock lock(runtime.lock);
+  RunningCall call;
+  cudaError_t error = begin_call(function, reach);
+  if (error == cudaSuccess) {
+    try {
+      error = body(runtime, runtime.current());
+    } catch (...) {
+      error = report_exception(function);
+    }
+  }
+  runtime.host_watch.settle(runtime);
+  end_call(call, error, function);
+  if (ended != nullptr) *ended = call.result;
+  return error;
 }
 
 }  // namespace lockstep::runtime

@@ -34,6 +34,7 @@
 #include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
 #include "simulator/runtime/state/findings.h"
+#include "simulator/runtime/state/function_ref.h"
 #include "simulator/runtime/state/graph_memory.h"
 #include "simulator/runtime/state/host_reads.h"
 #include "simulator/runtime/state/host_watch.h"
@@ -226,35 +227,10 @@ const char* error_text(cudaError_t error);
 
 // Calls the test's function before a call of the program (simulator/extension.h). It is not called
 // for calls that the API makes itself, nor for the test's own calls.
-inline void announce_call() {
-  ThreadState& thread = thread_state();
-  if (thread.before_calls == nullptr || thread.announcing || thread.call != nullptr) return;
-  thread.announcing = true;
-  const CallStack launched_from = std::exchange(thread.launched_from, {});
-  thread.before_calls(thread.before_calls_data);
-  thread.launched_from = launched_from;
-  thread.announcing = false;
-}
+void announce_call();
 
 // `ended`: unless nullptr, gets the result of the call.
-template <class Body>
-cudaError_t api(const char* function, Reach reach, Body&& body, CallResult* ended = nullptr) {
-  Runtime& runtime = Runtime::get();
-  announce_call();
-  std::unique_lock lock(runtime.lock);
-  RunningCall call;
-  cudaError_t error = begin_call(function, reach);
-  if (error == cudaSuccess) {
-    try {
-      error = std::forward<Body>(body)(runtime, runtime.current());
-    } catch (...) {
-      error = report_exception(function);
-    }
-  }
-  runtime.host_watch.settle(runtime);
-  end_call(call, error, function);
-  if (ended != nullptr) *ended = call.result;
-  return error;
-}
+cudaError_t api(const char* function, Reach reach, FunctionRef<cudaError_t(Runtime&, Device&)> body,
+                CallResult* ended = nullptr);
 
 }  // namespace lockstep::runtime
