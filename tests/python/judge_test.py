@@ -10,7 +10,7 @@ import tempfile
 import time
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [_HERE, os.path.join(_HERE, "../../packages/python")]
+sys.path.insert(0, _HERE)
 
 import tasks  # noqa: E402
 from lockstep import judging  # noqa: E402
@@ -37,7 +37,7 @@ def _edited(file, edits, folder):
 
 def _judge(task, file, edits, seconds):
     with tempfile.TemporaryDirectory() as folder:
-        settings = judging.Settings(cases=8, seed=2026, limits=Limits(seconds, 2))
+        settings = judging.Settings(cases=8, seed=2026, limits=Limits(seconds, 1))
         return judging.judge(getattr(tasks, task), _edited(file, edits, folder), settings,
                              [_TASK_FILE])
 
