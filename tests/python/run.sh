@@ -10,7 +10,8 @@ cp -RL packages/python packages/python_tool.sh "$packages"
 LOCKSTEP_TOOL_PYTHON=$packages/python_tool.sh LOCKSTEP_PYTHON=/usr/bin/python3
 CUDA_HOME=$(head -1 "$2")
 PYTHONPATH=$packages/python:$PWD/tests/python
-export CUDA_HOME LOCKSTEP_TOOL_EXEC LOCKSTEP_TOOL_PYTHON LOCKSTEP_PYTHON PYTHONPATH PYTHONDONTWRITEBYTECODE=1
+export CUDA_HOME LOCKSTEP_TOOL_EXEC LOCKSTEP_TOOL_PYTHON LOCKSTEP_PYTHON PYTHONPATH
+export PYTHONDONTWRITEBYTECODE=1
 # As QUICK_NVCC_COPTS of bazel/copts.bzl: a third of the time for a candidate with host code.
 export NVCC_APPEND_FLAGS=-D_GLIBCXX_BITS_SPECFUN_H
 unset LOCKSTEP_DEVICE LOCKSTEP_CHECKS
