@@ -71,8 +71,9 @@ the notation. Do not edit this page: `//simulator/coverage:coverage_test` compar
 - **Spellings**: the opcodes of the row.
 - **Executed**: of the examples tried, those for which the decoder has a handler. Small rows try all
   spellings, large ones enough that every two words meet. `//simulator/engine:rows_test` launches
-  every example, and fails if the instruction itself does not run. Any other instruction is refused
-  when a module is loaded, by name and line.
+  them, and fails if the instruction itself does not run: examples with every word and every
+  combination of kinds of registers, and all of them with `--config=nightly`. Any other instruction
+  is refused when a module is loaded, by name and line.
 - **Judged by**: the tests that compare the results with an independent reference. Each names its
   rows beside the test (`simulator/coverage/judged.h`), and fails if it has not executed one of
   them. This page comes from these names. `replay_test` is in `//simulator/vectors`,

@@ -63,6 +63,7 @@ static float* alias(const void* p) {
 # The worker's object and its methods.
 _WORKER = '''
 import gc
+gc.unfreeze()
 _worker = next(o for o in gc.get_objects() if type(o).__name__ == "Worker")
 _call = _worker.call
 '''

@@ -258,7 +258,8 @@ def test_the_guide_shows_what_its_example_does(tmp_path):
         require_in_order(judging.split("\n", 1)[1], out.replace(f"{tmp_path}/", ""))
 
 
-def test_a_missing_file_is_an_error():
+def test_a_missing_file_is_an_error(monkeypatch):
+    monkeypatch.delenv("LOCKSTEP_PYTHON")  # python_tool.sh looks for one
     assert tool("judge", "--task=nowhere.py", "candidates/softmax.cu")[0] == 2
     status, _, err = tool("judge", "--task=softmax_task.py", "nowhere.cu")
     assert status == 2 and "nowhere.cu: No such file" in err

@@ -1,5 +1,7 @@
-// Runs the programs of late.cu under the default schedule, under twenty seeds, and with each
-// operation executed in the call that enqueues it.
+// Runs the programs of late.cu under the default schedule, under seeds, and with each operation
+// executed in the call that enqueues it.
+//
+//   bazel test //tests/streams:late_test --test_env=STREAMS_SEEDS=20
 //
 // A right program must have the right result and no finding in all of them.
 #include <gtest/gtest.h>
@@ -11,7 +13,8 @@
 namespace lockstep::streams {
 namespace {
 
-constexpr int kSeeds = 20;
+// The seeds are 1 to this number.
+int seeds() { return seeds_or(6); }
 
 struct Program {
   std::string name, kind;
@@ -84,7 +87,7 @@ TEST_P(Late, UnderEverySeed) {
   // Under a seed the launch call may execute the kernel and return its error. "found" promises a
   // finding under the default schedule alone. Right programs run together.
   if (p.kind == "error" || p.kind == "found" || p.kind == "right") return;
-  for (int seed = 1; seed <= kSeeds; ++seed) expect(p, "--schedule=" + std::to_string(seed));
+  for (int seed = 1; seed <= seeds(); ++seed) expect(p, "--schedule=" + std::to_string(seed));
 }
 
 // Every operation is executed in its call, which then returns the error.
@@ -113,7 +116,7 @@ TEST_P(RightOnes, UnderASeed) {
     if (p.kind == "right") expect(p, options);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, RightOnes, testing::Range(1, kSeeds + 1));
+INSTANTIATE_TEST_SUITE_P(Programs, RightOnes, testing::Range(1, seeds() + 1));
 
 }  // namespace
 }  // namespace lockstep::streams

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "tests/streams/run.h"
@@ -32,6 +33,20 @@ const std::vector<Call>& calls() {
   return all;
 }
 
+// Whether the call waits, orders or executes a kernel. For all others a proof is the same.
+bool concerns_a_proof(const Call& c) {
+  return has(c.name, "nothing") || has(c.name, "kernel") || has(c.name, "Launch") ||
+         std::any_of(c.answers.begin(), c.answers.end(),
+                     [](const std::string& answer) { return answer != "returns, unordered"; });
+}
+
+std::vector<Call> tried_calls() {
+  std::vector<Call> tried;
+  std::copy_if(calls().begin(), calls().end(), std::back_inserter(tried),
+               [](const Call& c) { return !is_proved() || concerns_a_proof(c); });
+  return tried;
+}
+
 class Order : public testing::TestWithParam<Call> {};
 
 TEST_P(Order, IsWhatTheH100Shows) {
@@ -55,7 +70,7 @@ TEST_P(Order, IsWhatTheH100Shows) {
     EXPECT_TRUE(has(f.dump(), "earlier<") && has(f.dump(), "later<")) << f.dump(2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Calls, Order, testing::ValuesIn(calls()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Calls, Order, testing::ValuesIn(tried_calls()), [](const auto& info) {
   std::string name = std::to_string(info.index) + "_" + info.param.name;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');

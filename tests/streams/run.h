@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -88,6 +89,9 @@ inline int run_words(const std::vector<std::string>& words, const std::string& o
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+// Whether this test is one of those named *_proved_test.
+inline bool is_proved() { return std::getenv("STREAMS_PROVED") != nullptr; }
+
 // Runs a program of this folder under `lockstep exec` with these options. `scratch` is the prefix
 // of the files that it writes. STREAMS_PROVED: whatever is proved before a launch is left out from
 // the first launch on.
@@ -95,16 +99,22 @@ inline Outcome run(const std::string& options, const std::string& command,
                    const std::string& scratch) {
   // Every program runs for less than a second; the limit ends one that hangs.
   constexpr int kMostSeconds = 100;
-  const bool proved = std::getenv("STREAMS_PROVED") != nullptr;
   const std::string whole = std::getenv("LOCKSTEP_EXEC") + std::string(" exec ") +
-                            (proved ? "--certificate=" + scratch + ".certificate " : "") + options +
-                            " --report=" + scratch + ".json -- tests/streams/" + command;
+                            (is_proved() ? "--certificate=" + scratch + ".certificate " : "") +
+                            options + " --report=" + scratch + ".json -- tests/streams/" + command;
   std::ofstream(scratch + ".json") << "{}";  // overwrites the findings of an earlier run
   const int status = run_words(words_of(whole), scratch + ".out", scratch + ".err", kMostSeconds);
   Outcome o{status, contents(scratch + ".out"), contents(scratch + ".err")};
   const json report = json::parse(contents(scratch + ".json"), nullptr, false);
   if (report.is_object() && report.contains("findings")) o.findings = report["findings"];
   return o;
+}
+
+// The number of seeds: STREAMS_SEEDS, or LOCKSTEP_SCALE times `usual`.
+inline int seeds_or(int usual) {
+  if (const char* const words = std::getenv("STREAMS_SEEDS")) return std::atoi(words);
+  const char* const scale = std::getenv("LOCKSTEP_SCALE");
+  return scale ? std::max(1, static_cast<int>(usual * std::atof(scale))) : usual;
 }
 
 // The tab-separated fields of each line. Skips lines that begin with #.

@@ -11,12 +11,13 @@ An Array has __cuda_array_interface__, so CuPy, PyTorch and Numba use it without
 """
 
 import ctypes
+import math
+import numbers
 import re
+import sys
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-import numpy as np
-
-from lockstep.compiler import compile_ptx
+from lockstep.later import np
 from lockstep.session import NotEnabled, is_enabled
 
 _SUCCESS, _NOT_FOUND = 0, 500  # CUresult
@@ -111,8 +112,8 @@ class Array:
     def __init__(self, shape: Sequence[int], dtype: Any, memory: Optional[Memory] = None,
                  offset: int = 0, strides: Optional[Sequence[int]] = None):
         self.shape: Tuple[int, ...] = tuple(int(s) for s in shape)
-        self.dtype = np.dtype(dtype)
-        self.size = int(np.prod(self.shape, dtype=np.int64))
+        self._dtype = dtype
+        self.size = math.prod(self.shape)
         self._owns = memory is None
         self.memory = Memory(self.size * self.dtype.itemsize) if memory is None else memory
         self.offset = offset
@@ -124,6 +125,10 @@ class Array:
                 self.memory.free()
         except Exception:  # the interpreter ends, or the device has an error
             pass
+
+    @property
+    def dtype(self) -> "np.dtype":
+        return np.dtype(self._dtype)
 
     @property
     def address(self) -> int:
@@ -138,7 +143,7 @@ class Array:
         return {"shape": self.shape, "typestr": self.dtype.str, "version": 3, "stream": None,
                 "data": (self.address if self.size else 0, False), "strides": self.strides}
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> "np.ndarray":
         """A copy on the host. Waits for the default stream. For dense arrays."""
         if self.strides:
             raise ValueError("numpy() is for dense arrays")
@@ -154,7 +159,7 @@ def array(values: Any) -> Array:
     return made
 
 
-def empty(shape: Union[int, Sequence[int]], dtype: Any = np.float32) -> Array:
+def empty(shape: Union[int, Sequence[int]], dtype: Any = "float32") -> Array:
     """An unwritten array: a kernel that uses its values gets a finding."""
     return Array((shape,) if isinstance(shape, int) else shape, dtype)
 
@@ -162,9 +167,11 @@ def empty(shape: Union[int, Sequence[int]], dtype: Any = np.float32) -> Array:
 def _argument(value: Any) -> Any:
     """A kernel's argument as ctypes has it. An int is 32 bits wide; NumPy's scalars keep their
     type."""
+    if isinstance(value, Array):
+        return ctypes.c_uint64(value.address if value.size else 0)
     if hasattr(value, "__cuda_array_interface__"):
         return ctypes.c_uint64(value.__cuda_array_interface__["data"][0])
-    if isinstance(value, np.generic):
+    if "numpy" in sys.modules and isinstance(value, np.generic):
         return np.ctypeslib.as_ctypes_type(value.dtype)(value.item()) \
             if value.dtype != np.float16 else ctypes.c_uint16(int(value.view(np.uint16)))
     if isinstance(value, bool):
@@ -181,7 +188,7 @@ def _argument(value: Any) -> Any:
 
 
 def _dim3(value: Union[int, Sequence[int]]) -> Tuple[int, int, int]:
-    sizes = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    sizes = (value,) if isinstance(value, numbers.Integral) else tuple(value)
     x, y, z = (tuple(int(s) for s in sizes) + (1, 1, 1))[:3]
     return x, y, z
 
@@ -281,4 +288,5 @@ class Module:
 
 def compile(source: str, options: Sequence[str] = (), device: str = "sm_90") -> Module:
     """Compiles and loads a .cu or .ptx file, or CUDA C++ given as text. See compile_ptx()."""
+    from lockstep.compiler import compile_ptx  # a process that loads PTX needs no compiler
     return Module(compile_ptx(source, options, device).ptx)

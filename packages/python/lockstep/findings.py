@@ -1,8 +1,8 @@
 """Findings and reports of the simulated GPU as objects."""
 
 import json
+import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 Dim3 = Tuple[int, int, int]
@@ -100,9 +100,10 @@ class Report:
         return [f for f in self.findings if f.is_error]
 
 
-def read_report(path: Union[str, Path]) -> Report:
+def read_report(path: "Union[str, os.PathLike]") -> Report:
     """Reads a JSON report of `lockstep exec`. Raises OSError or ValueError."""
-    raw = json.loads(Path(path).read_text(encoding="utf-8"))
+    with open(path, encoding="utf-8") as file:
+        raw = json.load(file)
     if not isinstance(raw, dict) or "findings" not in raw or "exit_status" not in raw:
         raise ValueError(f"{path} is no report of lockstep exec")
     return Report(

@@ -7,9 +7,8 @@ import re
 import sys
 from typing import Any, Dict, List
 
-import numpy as np
-
 from lockstep.device import Array, Module, Stream
+from lockstep.later import np
 
 # NVIDIA's libraries with a simulated version, and the prefixes of their functions.
 _SIMULATED = ("libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcurand.so.10")
@@ -27,6 +26,29 @@ def simulated_folder() -> str:
     return ""
 
 
+_CTYPES = {"b1": ctypes.c_bool, "f4": ctypes.c_float, "f8": ctypes.c_double,
+           "i1": ctypes.c_int8, "i2": ctypes.c_int16, "i4": ctypes.c_int32, "i8": ctypes.c_int64,
+           "u1": ctypes.c_uint8, "u2": ctypes.c_uint16, "u4": ctypes.c_uint32,
+           "u8": ctypes.c_uint64}
+
+
+class Scalar:
+    """A scalar argument of a call: its bytes, and its type as NumPy spells it, such as "<f4"."""
+
+    def __init__(self, data: bytes, storage: str):
+        self.data, self.storage = data, storage
+
+    def for_kernel(self) -> Any:
+        kind = self.storage[1:]
+        return _CTYPES["u2" if kind == "f2" else kind].from_buffer_copy(self.data)
+
+    def for_host(self) -> Any:
+        return _CTYPES[self.storage[1:]].from_buffer_copy(self.data)
+
+    def for_python(self) -> Any:
+        return np.frombuffer(self.data, self.storage)[0].item()
+
+
 class _KernelCandidate:
     """A kernel without host code: the worker launches it."""
 
@@ -37,7 +59,8 @@ class _KernelCandidate:
         self.variables: List[str] = what["variables"]
 
     def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
-        self.kernel.launch(what["grid"], what["block"], arguments, what["shared"], stream)
+        made = [a if isinstance(a, Array) else a.for_kernel() for a in arguments]
+        self.kernel.launch(what["grid"], what["block"], made, what["shared"], stream)
 
     def state(self) -> Dict[str, int]:
         """A hash of each variable in device memory, in which a kernel could keep state."""
@@ -63,7 +86,7 @@ class _HostCandidate:
 
     def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
         made = [ctypes.c_void_p(a.address if a.size else 0) if isinstance(a, Array) else
-                np.ctypeslib.as_ctypes_type(a.dtype)(a.item()) for a in arguments]
+                a.for_host() for a in arguments]
         status = self.function(*made, stream.handle)
         if self.returns_status and status != 0:
             raise RuntimeError(f"it returned {status}")
@@ -85,7 +108,7 @@ class _PythonCandidate:
         self.arrays = what["arrays"]
 
     def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
-        scalars = [a if isinstance(a, Array) else a.item() for a in arguments]
+        scalars = [a if isinstance(a, Array) else a.for_python() for a in arguments]
         if self.arrays == "torch":
             import torch
             made = [torch.as_tensor(a, device="cuda") if isinstance(a, Array) else a

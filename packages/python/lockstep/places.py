@@ -1,25 +1,35 @@
 """The places of Lockstep's programs and libraries: in a wheel, under a prefix, or in a checkout."""
 
 import os
-import shutil
-from pathlib import Path
 
 
 class NotInstalled(RuntimeError):
     """A part of Lockstep is missing; the message names it and the searched places."""
 
 
-def package_root() -> Path:
+def _on_path(program: str) -> str:
+    """The program's path, or ""."""
+    import shutil  # its import takes longer than that of all the rest
+    return shutil.which(program) or ""
+
+
+def package_root() -> str:
     """The folder to put on PYTHONPATH, so that `import lockstep` finds this package."""
-    return Path(__file__).resolve().parent.parent
+    return _above(os.path.realpath(__file__), 2)
+
+
+def _above(path: str, levels: int) -> str:
+    for _ in range(levels):
+        path = os.path.dirname(path)
+    return path
 
 
 def prefix() -> str:
     """The prefix: the value for CMAKE_PREFIX_PATH, and the folder that contains `bin/lockstep`."""
-    inside = Path(__file__).resolve().parent / "prefix"
-    if inside.is_dir():
-        return str(inside)
-    return str(package_root().parent.parent.parent)  # share/lockstep/python of a prefix
+    inside = os.path.join(_above(os.path.realpath(__file__), 1), "prefix")
+    if os.path.isdir(inside):
+        return inside
+    return _above(package_root(), 3)  # share/lockstep/python of a prefix
 
 
 def command() -> str:
@@ -34,7 +44,7 @@ def exec_program() -> str:
     """
     named = os.environ.get("LOCKSTEP_TOOL_EXEC")
     places = [named] if named else [os.path.join(prefix(), "libexec/lockstep/lockstep-exec")]
-    places += [p for p in [shutil.which("lockstep-exec")] if p]
+    places += [p for p in [_on_path("lockstep-exec")] if p]
     for place in places:
         if os.access(place, os.X_OK):
             return place
@@ -44,11 +54,12 @@ def exec_program() -> str:
 def cuda_homes() -> list:
     """Folders that may hold a CUDA toolkit, the likeliest first."""
     found = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
-    nvcc = shutil.which("nvcc")
+    nvcc = _on_path("nvcc")
     if nvcc:
-        found.append(str(Path(nvcc).resolve().parent.parent))
+        found.append(_above(os.path.realpath(nvcc), 2))
     found.append("/usr/local/cuda")
-    found += sorted((str(p) for p in Path("/usr/local").glob("cuda-*")), reverse=True)
+    versions = os.listdir("/usr/local") if os.path.isdir("/usr/local") else []
+    found += sorted((f"/usr/local/{v}" for v in versions if v.startswith("cuda-")), reverse=True)
     return [f for f in dict.fromkeys(found) if f and os.path.isdir(f)]
 
 
@@ -62,4 +73,4 @@ def toolkit_program(name: str) -> str:
     for home in cuda_homes():
         if os.access(os.path.join(home, "bin", name), os.X_OK):
             return os.path.join(home, "bin", name)
-    return shutil.which(name) or ""
+    return _on_path(name)

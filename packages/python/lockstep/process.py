@@ -42,7 +42,7 @@ class Process:
         environment = {k: v for k, v in os.environ.items()
                        if k in ("PATH", "LANG", "LC_ALL", "CUDA_HOME", "CUDA_PATH", "HOME",
                                 "LOCKSTEP_TOOL_EXEC", "VIRTUAL_ENV", "LD_LIBRARY_PATH")}
-        environment.update(PYTHONPATH=str(package_root()), TMPDIR=self.scratch, HOME=self.scratch,
+        environment.update(PYTHONPATH=package_root(), TMPDIR=self.scratch, HOME=self.scratch,
                            PYTHONDONTWRITEBYTECODE="1", LOCKSTEP_CHECKS="all", LOCKSTEP_COUNT="1",
                            OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
         self.guard = spawn(command, environment, self.scratch, files, hidden, limits, full,

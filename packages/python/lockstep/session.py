@@ -8,9 +8,7 @@ import contextlib
 import ctypes
 import os
 import signal
-import subprocess
 import sys
-import tempfile
 from typing import Dict, Iterator, List, Optional, Sequence
 
 from lockstep.findings import Finding, KernelFindings, Report, findings_from_json, read_report
@@ -108,6 +106,8 @@ def run(command: Sequence[str], device: str = "", checks: str = "",
     timeout: seconds, after which subprocess.TimeoutExpired is raised.
     Raises RuntimeError if nothing ran (no such program, wrong usage).
     """
+    import subprocess  # not at the start of every process that takes findings
+    import tempfile
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "report.json")
         options = options_of(device, checks, schedule, memory, quiet) + [f"--report={file}"]

@@ -10,9 +10,8 @@ import ctypes
 import re
 from typing import Any, Dict, List, Sequence, Tuple
 
-import numpy as np
-
 from lockstep.device import CudaError, Memory, Module, Stream, driver
+from lockstep.later import np
 
 _JIT_INPUT_PTX = 1
 _MAX_DYNAMIC_SHARED, _NON_PORTABLE_CLUSTER = 8, 14  # CUfunction_attribute

@@ -9,20 +9,16 @@ import ctypes
 import gc
 import json
 import os
-import secrets
 import socket
 import sys
-import traceback
 import types
 from typing import Any, Dict, Iterator, List, Tuple
-
-import numpy as np
 
 from lockstep import session
 from lockstep.device import Array, CudaError, Memory, Stream, driver
 from lockstep.frames import Closed, receive, send
 from lockstep.isolation import limit_memory
-from lockstep.kinds import CANDIDATES, SIMULATED_CALLS, simulated_folder
+from lockstep.kinds import CANDIDATES, SIMULATED_CALLS, Scalar, simulated_folder
 from lockstep.transcript import NotReplayable, Player
 
 _KINDS = {0: "kernel", 1: "copy", 2: "fill", 3: "other", 4: "failed call"}
@@ -102,7 +98,7 @@ class _Simulator:
     def sealed(self) -> Iterator[None]:
         """While the candidate's code runs: a call that changes checks, findings or the record of
         operations ends the process (SEAL_BROKEN)."""
-        key = secrets.randbits(63) + 1
+        key = (int.from_bytes(os.urandom(8), "little") >> 1) + 1
         self._library.lockstepSeal(ctypes.c_uint64(key))
         try:
             yield
@@ -173,6 +169,8 @@ class Worker:
     def load(self, what: Dict[str, Any]) -> Dict[str, Any]:
         self.hidden = what["hidden"]
         if what["kind"] == "python":
+            import numpy  # noqa: F401: before the candidate's code, which may change anything
+            _freeze()
             sys.addaudithook(self._audit)
         self.code = _code()
         self.transcribes = what.get("transcribes", False)
@@ -204,10 +202,10 @@ class Worker:
             address = memory.address + offset
             if not item["shares"]:
                 self.simulator.name_buffer(address, len(data), item["name"])
-            kind = np.dtype(item["storage"])
-            strides = None
+            kind, strides = item["storage"], None
             if item["stride"]:
-                strides = (item["stride"] * kind.itemsize, kind.itemsize)
+                size = int(kind[2:])  # of an element: "<f4"
+                strides = (item["stride"] * size, size)
             if item["poisoned"] and not item["shares"]:
                 self.simulator.mark_unwritten(address, len(data))
             made[item["name"]] = Array(item["shape"], kind, memory, offset, strides)
@@ -241,7 +239,7 @@ class Worker:
             self.memories.clear()
         arrays = self._place(what["arrays"], blocks, {})
         arguments = [arrays[a["array"]] if "array" in a else
-                     np.frombuffer(bytes.fromhex(a["bytes"]), a["storage"])[0]
+                     Scalar(bytes.fromhex(a["bytes"]), a["storage"])
                      for a in what["arguments"]]
         self._prepare(what)
         self.simulator.transcribe(self.transcribes)
@@ -348,10 +346,20 @@ class Worker:
                 return
 
 
+def _freeze() -> None:
+    """call() collects garbage around each call of the candidate: its own objects, not those that
+    there are now."""
+    gc.collect()
+    gc.freeze()
+
+
 def _say(error: BaseException) -> str:
-    last = traceback.extract_tb(error.__traceback__)
-    at = next((f" ({os.path.basename(f.filename)}:{f.lineno})" for f in reversed(last)
-               if os.path.basename(f.filename).startswith("candidate")), "")
+    at, step = "", error.__traceback__
+    while step is not None:
+        name = os.path.basename(step.tb_frame.f_code.co_filename)
+        if name.startswith("candidate"):
+            at = f" ({name}:{step.tb_lineno})"
+        step = step.tb_next
     return f"{type(error).__name__}: {error}{at}"[:2000]
 
 
@@ -363,7 +371,9 @@ def _machine_code() -> List[str]:
     if "torch" in sys.modules or "cupy" in sys.modules:
         return sorted(found)  # they load them, used or not
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        for line in maps:
+        text = maps.read()
+    if any(name in text for name in _LIBRARIES):
+        for line in text.splitlines():
             folder, name = os.path.split(line.rstrip().rsplit(" ", 1)[-1])
             if name.startswith(_LIBRARIES) and folder != simulated_folder():
                 found.add(name)
@@ -373,9 +383,7 @@ def _machine_code() -> List[str]:
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     driver()
-    # call() collects garbage around each call of the candidate: its own objects, not the modules'.
-    gc.collect()
-    gc.freeze()
+    _freeze()
     worker = Worker(control)
     limit_memory(int(sys.argv[3]))
     if sys.argv[2] == "full":

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <span>
@@ -157,6 +160,33 @@ bool executes(const Done& done, const std::vector<std::string>& text, const isa:
                      [&](int line) { return text[static_cast<std::size_t>(line - 1)] == e.text; });
 }
 
+// The words and the kinds of registers of an example: "add.rn.f32 r0, r1, r2;" -> "add", "rn",
+// "f32", " r, r, r;".
+std::vector<std::string> traits_of(const isa::Example& e) {
+  const std::size_t end = e.text.find_first_of(" ;");
+  std::vector<std::string> traits;
+  std::istringstream words(e.text.substr(0, end));
+  for (std::string word; std::getline(words, word, '.');) traits.push_back(word);
+  std::string operands = e.text.substr(end);
+  std::erase_if(operands, [](unsigned char c) { return std::isdigit(c) != 0; });
+  traits.push_back(operands);
+  return traits;
+}
+
+// Examples of a row with each of its words and each combination of kinds of registers: what decides
+// which registers share places. With LOCKSTEP_SCALE (--config=nightly), all of them.
+std::vector<isa::Example> covering(std::span<const isa::Example> of_row) {
+  if (std::getenv("LOCKSTEP_SCALE")) return {of_row.begin(), of_row.end()};
+  std::vector<isa::Example> chosen;
+  std::set<std::string> seen;
+  for (const isa::Example& e : of_row) {
+    bool adds = false;
+    for (const std::string& trait : traits_of(e)) adds |= seen.insert(trait).second;
+    if (adds) chosen.push_back(e);
+  }
+  return chosen;
+}
+
 // Visits the examples row by row.
 template <class Visit>
 void for_rows(Visit visit) {
@@ -172,7 +202,10 @@ void for_rows(Visit visit) {
 TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
   Rows rows;
   std::string never_clean;  // rows whose examples all ended with a finding, each with its first one
-  for_rows([&](std::span<const isa::Example> of_row) {
+  std::size_t launched = 0;
+  for_rows([&](std::span<const isa::Example> all_of_row) {
+    const std::vector<isa::Example> of_row = covering(all_of_row);
+    launched += of_row.size();
     const isa::FormRow& row = *of_row.front().spelling.form->row;
     const std::string text = row_module(of_row);
     const std::vector<ptx::Module> modules = Rows::parse(text);
@@ -201,6 +234,8 @@ TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
     if (good == 0 && !always_a_finding(row)) never_clean += std::string(row.syntax) + "\n  " + why;
   });
   EXPECT_EQ(never_clean, "");
+  EXPECT_GT(launched, 4000u);
+  std::printf("%zu examples launched\n", launched);
 }
 
 // An instruction that writes a register replaces its earlier state, written or not. The first

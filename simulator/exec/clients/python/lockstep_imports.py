@@ -12,7 +12,6 @@ past the allocation's end. A program may still set an allocator of its own.
 Warp compiles to PTX with Python's line numbers, unless the program sets its `config` otherwise.
 """
 
-import importlib.abc
 import importlib.machinery
 import os
 import sys
@@ -87,7 +86,9 @@ _CHANGES = {
 }
 
 
-class _Loader(importlib.abc.Loader):
+# These have no base class of importlib.abc: its import would double the start of every Python
+# process.
+class _Loader:
     """Loads a module with another loader, and then changes it."""
 
     def __init__(self, loader, change):
@@ -101,7 +102,7 @@ class _Loader(importlib.abc.Loader):
         self._change(module)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Finds the modules to change on the usual path."""
 
     def find_spec(self, name, path=None, target=None):

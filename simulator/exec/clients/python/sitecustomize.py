@@ -5,7 +5,6 @@ one, that one runs afterwards.
 """
 
 import importlib.machinery
-import importlib.util
 import os
 import sys
 
@@ -15,7 +14,8 @@ def _run_hidden():
     path = [p for p in sys.path if os.path.abspath(p or ".") != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
     if spec is not None and spec.loader is not None:
-        module = importlib.util.module_from_spec(spec)
+        from importlib.util import module_from_spec  # milliseconds in every other process
+        module = module_from_spec(spec)
         sys.modules["sitecustomize"] = module
         spec.loader.exec_module(module)
 
