@@ -1,4 +1,5 @@
-// Tests which of many readers of one place are kept: of lanes that read it together, and in a story.
+// Tests which of many readers of one place are kept: of lanes that read it together, and in a
+// story.
 #include <gtest/gtest.h>
 
 #include <vector>
