@@ -2,7 +2,7 @@
 //
 // A program either repeats its launches or does not, and the first launches of a kernel do not show
 // which. So a kernel's first records may cost much. If none of them was of use, its later ones may
-// cost little. So do those of all kernels of a program that has repeated nothing for long.
+// cost little.
 #pragma once
 
 namespace lockstep::runtime {
@@ -10,11 +10,9 @@ namespace lockstep::runtime {
 class RepeatsBudget {
  public:
   // Whether so many seconds more may be spent on a kernel. `in_vain`: of its launches, those that
-  // were recorded since its last repetition. `all_in_vain`: of all launches, those that were
-  // recorded since any kernel's last repetition.
-  bool allows(double seconds, int in_vain, int all_in_vain) const {
-    const bool hopeful = in_vain < kHopeful && all_in_vain < kHopefulOfAll;
-    const double share = hopeful ? kOfHopeful : kOfExecuted;
+  // were recorded since its last repetition.
+  bool allows(double seconds, int in_vain) const {
+    const double share = in_vain < kHopeful ? kOfHopeful : kOfExecuted;
     return spent_ + seconds <= kAtFirst + share * executed_ + kOfGained * gained_;
   }
   void executed(double seconds) { executed_ += seconds; }
@@ -25,7 +23,7 @@ class RepeatsBudget {
   // What a process may spend before any launch has ended, and shares of the time of executed
   // launches and of the time that repetitions have saved.
   static constexpr double kAtFirst = 0.02, kOfExecuted = 0.02, kOfHopeful = 0.1, kOfGained = 0.5;
-  static constexpr int kHopeful = 8, kHopefulOfAll = 48;
+  static constexpr int kHopeful = 8;
 
   // Seconds: of executed launches, of digests and copies, and of repetitions if they were executed.
   double executed_ = 0, spent_ = 0, gained_ = 0;

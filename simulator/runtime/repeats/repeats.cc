@@ -114,7 +114,7 @@ std::vector<Piece> Repeats::Record::differing(const MemoryState& state) const {
 }
 
 bool Repeats::is_affordable(const KnownKernel& kernel, double seconds) const {
-  return mode_ != Mode::kOn || budget_.allows(seconds, kernel.in_vain, in_vain_);
+  return mode_ != Mode::kOn || budget_.allows(seconds, kernel.in_vain);
 }
 
 // The present state of memory, if it is worth looking at it so many times.
@@ -156,7 +156,7 @@ Repeats::Begun Repeats::find_or_attempt(KnownKernel& known, const engine::Kernel
     if (pieces.empty() || !record->saved.empty()) {
       restore(*record, pieces, memory);
       ++count_;
-      known.in_vain = in_vain_ = 0;
+      known.in_vain = 0;
       record->came_again = true;
       budget_.gained(record->seconds);
       begun.outcome.emplace();
@@ -196,7 +196,6 @@ bool Repeats::record(const Attempt& attempt, const engine::Kernel& kernel,
   const auto earlier = find(attempt.launch, *attempt.before);
   if (earlier == records_.end()) {
     ++known.in_vain;
-    ++in_vain_;
     add({attempt.launch,
          *attempt.before,
          *after,

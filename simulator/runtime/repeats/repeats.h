@@ -125,7 +125,6 @@ class Repeats {
   std::multimap<Digest, Records::iterator> by_launch_;
   std::unordered_map<const engine::Kernel*, KnownKernel> kernels_;
   std::uint64_t count_ = 0;
-  int in_vain_ = 0;  // launches of all kernels that were recorded since the last repetition
   RepeatsBudget budget_;
 };
 
