@@ -407,6 +407,7 @@ __attribute__((noinline)) bool GlobalRaces::access_apart(GlobalCell& cell, std::
 
 bool GlobalRaces::access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me,
                          LaneAccess& conflict) {
+  me.touch(&cell);
   GlobalCell known = cell.since(records_.first_counted());
   const CellHalf wr = known.write(), rd = known.read();
   const ByteSet bytes = ByteSet::of_mask(mask);

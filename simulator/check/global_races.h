@@ -38,6 +38,7 @@
 #include "simulator/check/grown_array.h"
 #include "simulator/check/stamp.h"
 #include "simulator/check/story.h"
+#include "simulator/check/touched_pages.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::check {
@@ -121,6 +122,7 @@ class GlobalRaces {
     AccessRecords::Memo records;
     Pool<Split>::Lot splits;
     Pool<Story>::Lot stories;
+    TouchedPages pages;
   };
 
   // One instruction of a warp. Its record is made when a cell first needs it.
@@ -135,6 +137,9 @@ class GlobalRaces {
       asked_ = true;
       return number_;
     }
+
+    // Call before cells are read that the access may change (touched_pages.h).
+    void touch(GlobalCell* cell) { memo_.pages.touch(cell); }
 
     // `h`, which names one thread, with `lane` as the second. number() is not 0.
     CellHalf as_second(CellHalf h, std::uint32_t lane) {

@@ -31,6 +31,8 @@ bool row_of(GlobalRaces& races, GlobalCell* __restrict cells, std::uint32_t lane
   const Side& side = me.side();
   if (may_have_messages(side)) return false;
   const std::uint32_t n = kWidth * count;
+  me.touch(cells);
+  me.touch(cells + n - 1);
   // The common case: the cells hold nothing that counts.
   if (!GlobalCell::any_since(cells, n, records.first_counted())) {
     if (me.number() == 0) return true;
@@ -106,6 +108,17 @@ std::uint32_t length_of_row(const GlobalRaces& races, const GlobalCell* cells, s
   return count;
 }
 
+namespace {
+
+// Whether two threads of other blocks have read, of which this block knows nothing. Then another
+// read by it changes nothing: of unordered readers two are kept. No earlier launch may count.
+bool has_unordered_readers(const AccessRecords& records, CellHalf rd, const Side& side) {
+  return !rd.empty() && rd.names_two() && !side.order->knows_of_others() &&
+         records.of(rd).block != side.block && records.second(rd).record.block != side.block;
+}
+
+}  // namespace
+
 bool record_one_place(GlobalRaces& races, GlobalCell* cells, std::uint32_t width,
                       std::uint32_t lane, std::uint32_t last, GlobalRaces::Access& me) {
   const AccessRecords& records = races.records();
@@ -119,6 +132,7 @@ bool record_one_place(GlobalRaces& races, GlobalCell* cells, std::uint32_t width
     return is_between(records.first(h)) ||
            (h.names_two() && side.order->clock(side.warp) != 0 && is_between(records.second(h)));
   };
+  me.touch(cells);
   GlobalCell after[4];
   for (std::uint32_t i = 0; i < width; ++i) {
     after[i] = cells[i].since(records.first_counted());
@@ -126,14 +140,20 @@ bool record_one_place(GlobalRaces& races, GlobalCell* cells, std::uint32_t width
     if (cells[i].is_apart() || (!wr.empty() && wr.bytes() != ByteSet::all()) ||
         (!rd.empty() && rd.bytes() != ByteSet::all()))
       return false;
+    // Most places that several lanes read are only read, and stay so: no story is needed.
+    const bool only_read = !side.write && !side.strong && wr.empty() &&
+                           !records.counts_earlier_launches() &&
+                           (rd.empty() || records.of(rd).reads_weakly());
+    if (only_read && has_unordered_readers(records, rd, side)) continue;
     // The first and the last lane represent the lanes between them: an access that races with a
     // middle lane races with one of these two. This does not hold if a middle lane accessed the
     // cell before.
     if (names_between(wr) || names_between(rd)) return false;
     LaneAccess conflict;
     const auto races_or_makes_story = [&](std::uint32_t by) {
-      return CellQuestions(records, side, by).next(after[i].write(), after[i].read()) ==
-                 CellState::kStory ||
+      return (!only_read &&
+              CellQuestions(records, side, by).next(after[i].write(), after[i].read()) ==
+                  CellState::kStory) ||
              races.access(after[i], 15, by, me, conflict);
     };
     if (races_or_makes_story(lane) || (last != lane && races_or_makes_story(last))) return false;

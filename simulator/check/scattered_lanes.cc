@@ -113,6 +113,7 @@ std::uint32_t record(GlobalRaces& races, memory::DeviceMemory& memory, const Sca
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const RegionLock lock(kParallel, begin + at[lane], begin + at[lane] + where.size - 1);
     GlobalCell* const cell = cells + (at[lane] >> 2);
+    me.touch(cell);
     const auto one = [&](GlobalCell& of) {
       return kUpdates ? access.update(of, lane) : access.read(of, lane);
     };

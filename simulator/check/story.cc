@@ -96,7 +96,10 @@ void Story::see_messages(const Side& side, std::uint32_t lane, std::uint64_t loc
 }
 
 void Story::note_observer(const Stamp& who) {
-  for (Entry& e : entries_) {
+  std::size_t left = entries_.writes();
+  for (Entry* at = entries_.begin(); left != 0; ++at) {
+    Entry& e = *at;
+    left -= e.write;
     if (!e.write || !e.chained || e.observed_by_many || same_thread(e.who, who)) continue;
     // A thread ordered after a later read of a thread is ordered after its first read, too.
     if (std::any_of(e.observer, e.observer + e.observers,
@@ -134,15 +137,11 @@ void Story::leave(const Side& side, std::uint32_t lane, bool continues, const St
 void Story::remove(std::uint64_t entries) {
   static_assert(kMost <= 64);
   if (entries == 0) return;
-  Entry* out = entries_.begin() + std::countr_zero(entries);
   if (std::has_single_bit(entries)) {
-    entries_.erase(out);
-    return;
+    entries_.erase(entries_.begin() + std::countr_zero(entries));
+  } else {
+    entries_.erase_all(entries);
   }
-  for (const Entry* e = out; e != entries_.end(); ++e) {
-    if ((entries >> (e - entries_.begin()) & 1) == 0) *out++ = *e;
-  }
-  entries_.erase_from(out);
 }
 
 // The writes that a strong write covers: strong writes whose observers are among its own, or that
@@ -163,17 +162,22 @@ std::uint64_t Story::covered_by_write(const Side& side, std::uint32_t lane, bool
 // The earlier reads that a read covers. Those of the lanes of a warp lie side by side, so that the
 // order is asked for once for all of them.
 std::uint64_t Story::covered_by_read(const Side& side, std::uint32_t lane) const {
+  const auto may_be_covered = [&](const Entry& e) {
+    return !e.write && (!side.strong || (e.strong && side.scope <= e.scope));
+  };
   std::uint64_t covered = 0;
-  const Stamp* of = nullptr;
-  std::uint32_t lanes = 0;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& e = entries_[i];
-    if (e.write || (side.strong && (!e.strong || side.scope > e.scope))) continue;
-    if (of == nullptr || !same_time(*of, e.who)) {
-      of = &e.who;
-      lanes = lanes_not_unordered(e.who, lane, side);
+  const Entry *const first = entries_.begin(), *const end = entries_.end();
+  for (const Entry* e = first; e != end;) {
+    if (!may_be_covered(*e)) {
+      ++e;
+      continue;
     }
-    covered |= std::uint64_t{lanes >> e.who.lane & 1} << i;
+    const Stamp of = e->who;
+    const std::uint32_t lanes = lanes_not_unordered(of, lane, side);
+    do {
+      const bool is_covered = (lanes >> e->who.lane & 1) != 0 && may_be_covered(*e);
+      covered |= std::uint64_t{is_covered} << (e - first);
+    } while (++e != end && same_time(of, e->who));
   }
   return covered;
 }
@@ -214,16 +218,13 @@ void Story::end_chain() {
 
 void Story::make_room(const Side& side) {
   if (entries_.size() < kMost) return;
-  enum { kRead, kStrongRead, kWrite, kStrongWrite, kKinds };
-  const auto kind = [](const Entry& e) { return e.write * 2 + e.strong; };
-  std::size_t count[kKinds] = {};
-  for (const Entry& e : entries_) ++count[kind(e)];
-  if (count[kStrongWrite] != 0 && remove_idle_write(side)) return;
+  if (entries_.count(kStrongWrite) != 0 && remove_idle_write(side)) return;
   // Removes the oldest entry of the kind with the most entries, but never the weak write.
-  int most = kStrongWrite;
-  for (const int k : {kRead, kStrongRead}) most = count[k] > count[most] ? k : most;
+  Kind most = kStrongWrite;
+  for (const Kind k : {kRead, kStrongRead})
+    most = entries_.count(k) > entries_.count(most) ? k : most;
   Entry* const oldest = std::find_if(entries_.begin(), entries_.end(),
-                                     [&](const Entry& e) { return kind(e) == most; });
+                                     [&](const Entry& e) { return kind_of(e) == most; });
   if (oldest != entries_.end()) entries_.erase(oldest);
 }
 
@@ -274,12 +275,14 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
   const bool link = side.strong && linked(side, lane);
   if (side.strong && side.reads()) see_messages(side, lane, location);
   const Entry* races = nullptr;
-  for (const Entry& e : entries_) {
-    if ((!e.write && !side.write) || both_strong(e, side) ||
-        relate(e.who, lane, side) != Relation::kUnordered)
-      continue;
-    if (e.write && ((e.strong && !certain) || excused(e, lane, side))) continue;
-    races = &e;
+  // A read races with writes alone. Most stories have one write and many reads.
+  std::size_t left = side.write ? entries_.size() : entries_.writes();
+  for (const Entry* e = entries_.begin(); left != 0; ++e) {
+    if (!e->write && !side.write) continue;
+    --left;
+    if (both_strong(*e, side) || relate(e->who, lane, side) != Relation::kUnordered) continue;
+    if (e->write && ((e->strong && !certain) || excused(*e, lane, side))) continue;
+    races = e;
     break;
   }
   if (races != nullptr) other = *races;

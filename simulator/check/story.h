@@ -16,8 +16,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <bitset>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "simulator/check/knowledge.h"
@@ -76,6 +78,10 @@ class Story {
   };
   static constexpr std::size_t kMost = 40, kMostReleased = 8;
 
+  // What an entry records: a kind for each combination of write and strong.
+  enum Kind : std::uint8_t { kRead, kStrongRead, kWrite, kStrongWrite, kKinds };
+  static Kind kind_of(const Entry& e) { return static_cast<Kind>(e.write * 2 + e.strong); }
+
   // The entries, oldest first. Most of those that are removed are among the oldest, so that few
   // others move.
   class Entries {
@@ -86,11 +92,15 @@ class Story {
     const Entry* end() const { return all_.data() + all_.size(); }
     std::size_t size() const { return all_.size() - first_; }
     bool empty() const { return size() == 0; }
+    // The number of entries of a kind, and of all writes.
+    std::size_t count(Kind kind) const { return count_[kind]; }
+    std::size_t writes() const { return count_[kWrite] + count_[kStrongWrite]; }
     Entry& operator[](std::size_t i) { return all_[first_ + i]; }
     const Entry& operator[](std::size_t i) const { return all_[first_ + i]; }
     void clear() {
       all_.clear();
       first_ = 0;
+      std::fill(std::begin(count_), std::end(count_), 0);
     }
     void push_back(const Entry& e) {
       if (first_ != 0 && all_.size() == all_.capacity()) {
@@ -98,8 +108,10 @@ class Story {
         first_ = 0;
       }
       all_.push_back(e);
+      ++count_[kind_of(e)];
     }
     void erase(Entry* at) {
+      --count_[kind_of(*at)];
       if (at - begin() < end() - at) {
         std::move_backward(begin(), at, at + 1);
         ++first_;
@@ -108,11 +120,23 @@ class Story {
         all_.pop_back();
       }
     }
-    void erase_from(const Entry* at) { all_.resize(static_cast<std::size_t>(at - all_.data())); }
+    // Removes the entries whose bits are set, several.
+    void erase_all(std::uint64_t entries) {
+      Entry* out = begin() + std::countr_zero(entries);
+      for (const Entry* e = out; e != end(); ++e) {
+        if ((entries >> (e - begin()) & 1) != 0) {
+          --count_[kind_of(*e)];
+        } else {
+          *out++ = *e;
+        }
+      }
+      all_.resize(static_cast<std::size_t>(out - all_.data()));
+    }
 
    private:
     std::vector<Entry> all_;
     std::size_t first_ = 0;
+    std::size_t count_[kKinds] = {};
   };
 
   bool linked(const Side& side, std::uint32_t lane) const;

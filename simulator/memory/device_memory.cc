@@ -433,6 +433,11 @@ const DeviceMemory::Record* DeviceMemory::record_at(Address address) const {
 
 const Allocation* DeviceMemory::find(Address address) const {
   std::lock_guard lock(mutex_);
+  // Live allocations are few. Records of freed ones may be tens of thousands, and are seldom meant.
+  if (const auto above = live_.upper_bound(address); above != live_.begin()) {
+    const Allocation* const a = std::prev(above)->second;
+    if (address - a->base < a->size) return a;
+  }
   const Record* record = record_at(address);
   return record == nullptr ? nullptr : &record->allocation;
 }
