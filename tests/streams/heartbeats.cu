@@ -1,5 +1,6 @@
 // Kernels that change memory while they wait: progress counters, rings, queues of work (watch.cu).
 // Such a kernel never stands still, and the host or another kernel must go on beside it.
+#include <chrono>
 #include <thread>
 
 #include "watch.cuh"
@@ -276,7 +277,9 @@ WATCH("right", heartbeat_until_a_host_function_stops_it) {
   want(cudaDeviceSynchronize() == cudaSuccess);
 }
 
+// The thread's accesses to protected pages are let through after 10 s, whatever the kernel does.
 WATCH("right", heartbeat_until_another_thread_stops_it) {
+  const auto begin = std::chrono::steady_clock::now();
   Managed stop(1), beat(1);
   Stream a;
   beat_until<<<1, 1, 0, a>>>(stop, beat);
@@ -286,6 +289,7 @@ WATCH("right", heartbeat_until_another_thread_stops_it) {
   });
   want(cudaStreamSynchronize(a) == cudaSuccess);
   other.join();
+  want(std::chrono::steady_clock::now() - begin < std::chrono::seconds(9));
 }
 
 // ---- mistakes -----------------------------------------------------------------------------------

@@ -43,15 +43,15 @@ class Running {
 
   // Runs blocks until the launch is kDone or kStill. With a `budget`, also until some host thread
   // has executed about so many warp instructions and has changed something meanwhile: a launch that
-  // changes nothing is kStill in time. `only_polling`: the budget counts only for a launch whose
-  // threads look often, by strong accesses, without a change. Threads that poll memory read it
-  // again.
-  State advance(std::uint64_t budget = 0, bool only_polling = false);
+  // changes nothing is kStill in time. Threads that poll memory read it again.
+  State advance(std::uint64_t budget = 0);
 
   // The following functions are for a launch that is kStill or kSliced.
 
   // Whether the launch may have informed the host so far (Outcome::informed_host).
   bool informed_host() const;
+  // Whether a warp has looked often at memory, by strong accesses that changed nothing.
+  bool polls() const;
   // Whether a thread has read host-visible memory by a strong read, so that the launch may wait for
   // the host.
   bool reads_host_flags() const;

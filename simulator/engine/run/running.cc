@@ -143,7 +143,7 @@ struct Running::Parts {
   ~Parts();
 
   bool is_empty() const { return config.block.count() == 0 || config.grid.count() == 0; }
-  State run(std::uint64_t budget, bool only_polling);
+  State run(std::uint64_t budget);
   // The first block in the schedule that has started and not ended.
   Block* first() const;
   // Switch the search for races to this launch, and away from it.
@@ -212,7 +212,7 @@ void Running::Parts::put_search_aside() {
   records_then = launch.memory->race_records();
 }
 
-Running::State Running::Parts::run(std::uint64_t budget, bool only_polling) {
+Running::State Running::Parts::run(std::uint64_t budget) {
   if (begun) look_again(launch);
   // A thread may write and end before the launch is still, so its presence at the start counts. The
   // query takes longer than many launches, so the first advance() assumes that there is another
@@ -223,9 +223,9 @@ Running::State Running::Parts::run(std::uint64_t budget, bool only_polling) {
   turn_search_here();
   {
     const memory::DeviceMemory::Hold hold(*launch.memory);
-    const auto run_loop = [this, budget, only_polling](std::size_t i) {
+    const auto run_loop = [this, budget](std::size_t i) {
       const DoingFor begins(workers[i], Doing::kLoop);
-      loops[i]->run(budget, only_polling);
+      loops[i]->run(budget);
     };
     std::vector<std::thread> threads;
     for (std::size_t i = 1; i < loops.size(); ++i) {
@@ -262,8 +262,8 @@ Running::Running(const Kernel& kernel, LaunchConfig config, memory::DeviceMemory
 
 Running::~Running() = default;
 
-Running::State Running::advance(std::uint64_t budget, bool only_polling) {
-  return parts_->is_empty() ? State::kDone : parts_->run(budget, only_polling);
+Running::State Running::advance(std::uint64_t budget) {
+  return parts_->is_empty() ? State::kDone : parts_->run(budget);
 }
 
 bool Running::host_may_help() const {
@@ -271,6 +271,8 @@ bool Running::host_may_help() const {
 }
 
 bool Running::informed_host() const { return parts_->launch.informed_host; }
+
+bool Running::polls() const { return parts_->launch.polls; }
 
 bool Running::reads_host_flags() const { return parts_->launch.reads_host_flags; }
 
@@ -321,7 +323,7 @@ void Running::fail(const std::string& note, bool host_waits) {
     if (!note.empty()) livelock.finding.detail += "\n    " + note;
     report(*livelock.block, std::move(livelock.finding));
   }
-  parts_->run(0, false);
+  parts_->run(0);
 }
 
 Outcome Running::finish() {

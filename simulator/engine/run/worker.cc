@@ -131,7 +131,7 @@ class LoopOf final : public WorkerLoop {
   LoopOf(Launch& launch, Worker& worker, std::size_t number)
       : launch_(launch), worker_(worker), watch_(launch, worker, number) {}
 
-  void run(std::uint64_t budget, bool only_polling) override;
+  void run(std::uint64_t budget) override;
   void forget_accesses() override {
     for (const auto& unit : active_) forget_cells(*unit);
   }
@@ -205,9 +205,9 @@ void LoopOf<Unit>::run_round(bool began) {
 }
 
 template <class Unit>
-void LoopOf<Unit>::run(std::uint64_t budget, bool only_polling) {
+void LoopOf<Unit>::run(std::uint64_t budget) {
   worker_.slice = {budget == 0 ? ~std::uint64_t{0} : worker_.counters.warp_instructions + budget,
-                   worker_.changes.value(), only_polling};
+                   worker_.changes.value()};
   while (launch_.pause.load() == Launch::Pause::kNone) {
     const bool began = begin_another();
     if (active_.empty()) {

@@ -16,7 +16,7 @@ class WorkerLoop {
   virtual ~WorkerLoop() = default;
   // Runs until nothing is left to run or the launch pauses (Launch::pause). Pauses the launch at
   // the end of a slice (Running::advance).
-  virtual void run(std::uint64_t budget, bool only_polling) = 0;
+  virtual void run(std::uint64_t budget) = 0;
   // Call after the search for races has forgotten its records.
   virtual void forget_accesses() = 0;
   // From now on, compares accesses with those of operations that are unordered with the launch.

@@ -74,7 +74,6 @@ struct alignas(64) Worker {
   // and the changes when it began.
   struct Slice {
     std::uint64_t end = ~std::uint64_t{0}, changes = 0;
-    bool only_polling = false;
   };
   Slice slice;
   // What the search for races in global memory has done, in instructions of a warp that would take
@@ -87,8 +86,7 @@ struct alignas(64) Worker {
 // Whether the slice ends here. While nothing changes it does not: the threads may repeat themselves
 // for ever, which run/livelock.h notices in time.
 inline bool is_slice_over(const Worker& w) {
-  return w.counters.warp_instructions >= w.slice.end && w.changes.value() != w.slice.changes &&
-         (!w.slice.only_polling || w.launch->polls.load(std::memory_order_relaxed));
+  return w.counters.warp_instructions >= w.slice.end && w.changes.value() != w.slice.changes;
 }
 
 // Sets the host thread's activity for the lifetime of the object, then restores it.

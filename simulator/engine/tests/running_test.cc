@@ -284,7 +284,9 @@ TEST_F(RunningTest, ALaunchThatChangesMemoryWhileItWaitsIsSliced) {
   for (std::uint32_t launch = 0; launch < 3; ++launch) {
     set_flag(a, 0);
     const auto r = begin("beat", launch);
-    EXPECT_EQ(r->advance(10'000, /*only_polling=*/true), State::kSliced);
+    EXPECT_FALSE(r->polls());
+    EXPECT_EQ(r->advance(10'000), State::kSliced);
+    EXPECT_TRUE(r->polls());
     const std::uint32_t beats = gpu.fetch<std::uint32_t>(b, 1)[0];
     EXPECT_GT(beats, 64u);
     EXPECT_LT(beats, 10'000u);
@@ -298,16 +300,15 @@ TEST_F(RunningTest, ALaunchThatChangesMemoryWhileItWaitsIsSliced) {
   }
 }
 
-TEST_F(RunningTest, ALaunchThatOnlyComputesIsSlicedIfAnyIs) {
+TEST_F(RunningTest, ALaunchThatOnlyStoresIsSlicedAndDoesNotPoll) {
   load({{"k",
          "mov.u32 r8, 0;\nL: st.global.u32 [d4], r8;\nadd.u32 r8, r8, 1;\n"
          "setp.lt.u32 p2, r8, 20000;\n@p2 bra L;\n"}});
-  const auto whole = begin("k", 0);
-  EXPECT_EQ(whole->advance(10'000, /*only_polling=*/true), State::kDone);
-  expect_clean(*whole);
-  settled = {1};
-  const auto parts = begin("k", 1);
-  EXPECT_EQ(parts->advance(10'000), State::kSliced);
+  const auto r = begin("k", 0);
+  EXPECT_EQ(r->advance(10'000), State::kSliced);
+  EXPECT_FALSE(r->polls());
+  EXPECT_EQ(r->advance(), State::kDone);
+  expect_clean(*r);
 }
 
 // However short the slice is: it ends only after a change.

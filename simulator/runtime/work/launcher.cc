@@ -397,10 +397,10 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   return cudaSuccess;
 }
 
-engine::Running::State RunningKernel::advance(std::uint64_t budget, bool only_polling) {
+engine::Running::State RunningKernel::advance(std::uint64_t budget) {
   using State = engine::Running::State;
   if (outcome_) return State::kDone;
-  const State state = running_->advance(budget, only_polling);
+  const State state = running_->advance(budget);
   has_waited_ |= state == State::kStill;
   return state;
 }

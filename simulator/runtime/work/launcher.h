@@ -31,10 +31,11 @@ class RunningKernel {
                            const Operation& at, std::uint64_t chain, std::uint64_t family,
                            std::unique_ptr<RunningKernel>* result);
   // Runs the kernel, as engine::Running::advance().
-  engine::Running::State advance(std::uint64_t budget = 0, bool only_polling = false);
+  engine::Running::State advance(std::uint64_t budget = 0);
   // Call before the kernel continues, after others may have gone on.
   void go_on(Runtime& runtime);
   engine::Running& running() { return *running_; }
+  bool polls() const { return running_ != nullptr && running_->polls(); }
   // nullptr: it has ended.
   engine::Running* under_way() { return running_.get(); }
   // Whether it has waited for memory to change, or for the host while it changed memory itself. It

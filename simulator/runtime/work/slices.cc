@@ -11,9 +11,11 @@ namespace {
 
 using State = engine::Running::State;
 
-// Warp instructions. Long enough that a slice costs little to begin, and short enough that the host
-// and a kernel that answer each other do so some ten times a second.
-constexpr std::uint64_t kSlice = 50'000;
+// Warp instructions of a host thread. Long enough that a slice costs little to begin, and short
+// enough that the host and a kernel that answer each other do so some ten times a second. Host
+// threads wait for one another at the end of a slice. So slices of a kernel that nobody interrupts
+// become longer, up to about a second.
+constexpr std::uint64_t kSlice = 50'000, kLongestSlice = 64 * kSlice;
 
 // While it lives, the kernel that is executed gives up the device lock soon.
 class GivesWay {
@@ -27,11 +29,12 @@ class GivesWay {
   std::atomic<int>& gives_way_;
 };
 
-// Whether something can go on while the kernel does not, although the host waits for it.
-bool others_can_go_on(const Runtime& runtime, const Pending& p) {
+// Whether something can go on while the kernel does not.
+bool is_interrupted(const Runtime& runtime, const Pending& p, Turn turn) {
+  if (turn == Turn::kLook || runtime.lock.is_wanted()) return true;
+  if (!p.kernel->polls()) return false;
   const auto& entries = runtime.queue.entries();
-  return runtime.lock.is_wanted() ||
-         std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
+  return turn == Turn::kPut || std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
            return !entry->at.before.covers(p.at.lane, p.at.sequence);
          });
 }
@@ -40,10 +43,9 @@ State advance(Runtime& runtime, Pending& p, Turn turn) {
   RunningKernel& kernel = *p.kernel;
   if (!kernel.kernel().may_poll()) return kernel.advance();
   const GivesWay gives_way(runtime);
-  while (true) {
-    const State state = kernel.advance(kSlice, turn != Turn::kLook);
-    if (state != State::kSliced || turn != Turn::kWait || others_can_go_on(runtime, p))
-      return state;
+  for (std::uint64_t slice = kSlice;; slice = std::min(2 * slice, kLongestSlice)) {
+    const State state = kernel.advance(slice);
+    if (state != State::kSliced || is_interrupted(runtime, p, turn)) return state;
   }
 }
 
