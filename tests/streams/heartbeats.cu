@@ -112,17 +112,24 @@ WATCH("right", others_go_on_beside_a_heartbeat) {
 }
 
 // What follows the kernel in its stream is ordered after what the host has done until then.
-WATCH("right", copy_behind_a_heartbeat) {
+// `looks`: the host looks before the kernel has begun.
+void copy_behind_a_heartbeat_in(cudaStream_t stream, bool looks) {
   Managed stop(1), beat(1);
   Pinned source(0);
   Ints x(0);
-  Stream a(cudaStreamNonBlocking);
-  beat_until<<<1, 1, 0, a>>>(stop, beat);
-  cudaMemcpyAsync(x, source, kBytes, cudaMemcpyHostToDevice, a);
-  await_beats(beat);
+  beat_until<<<1, 1, 0, stream>>>(stop, beat);
+  cudaMemcpyAsync(x, source, kBytes, cudaMemcpyHostToDevice, stream);
+  looks ? await_beats(beat) : static_cast<void>(usleep(kBegun));
   for (int i = 0; i < kN; ++i) store_now(source + i, 7 + i);
   release(stop, 1);
   want(x.holds(7));
+}
+WATCH("right", copy_behind_a_heartbeat) {
+  Stream a(cudaStreamNonBlocking);
+  copy_behind_a_heartbeat_in(a, true);
+}
+WATCH("right", copy_behind_a_heartbeat_in_the_default_stream) {
+  copy_behind_a_heartbeat_in(nullptr, false);
 }
 
 // The kernel ends by itself. The host looks at its results while it runs.
