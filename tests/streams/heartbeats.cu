@@ -346,7 +346,8 @@ WATCH("race", flag_of_two_words) {
   cudaStreamSynchronize(a);
 }
 
-// The data come after the flag that the kernel has read, and it waits for something else.
+// The data come after the flag that the kernel has read, and it waits for something else. That the
+// host looks at the heartbeat afterwards informs the host, and not the kernel.
 __global__ void await_then_beat_and_sum(const int* go, const int* stop, int* beat, const int* x,
                                         int n, int* sum) {
   while (look(go) == 0) {
@@ -361,9 +362,10 @@ WATCH("race", data_stored_during_a_heartbeat) {
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
   await_then_beat_and_sum<<<1, 1, 0, a>>>(go, stop, beat, x, kN, sum);
   release(go, 1);
-  await_beats(beat);
+  usleep(kBegun);
   set_now<<<1, 1, 0, b>>>(stop);  // executed when the host waits
   for (int i = 0; i < kN; ++i) store_now(x + i, 2);
+  want(acquire(beat) != 0);
   cudaDeviceSynchronize();
 }
 
