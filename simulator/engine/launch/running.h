@@ -50,10 +50,10 @@ class Running {
 
   // Whether the launch may have informed the host so far (Outcome::informed_host).
   bool informed_host() const;
-  // Whether a warp has looked often at memory, by strong accesses that changed nothing.
+  // Whether a warp has looked often at memory, by strong reads or atomics.
   bool polls() const;
-  // Whether a thread has read host-visible memory by a strong read, so that the launch may wait for
-  // the host.
+  // Of a launch that polls: whether a thread has read host-visible memory by a strong read, so that
+  // the launch may wait for the host.
   bool reads_host_flags() const;
   // Adds an operation that has been executed and is unordered with the launch. The launch's later
   // accesses are compared with it, too (LaunchConfig::concurrent).
