@@ -285,15 +285,6 @@ bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
   return why.empty();
 }
 
-// Whether the property has refused the text of --case.
-bool has_refused_case(const RunReport& report) {
-  return std::ranges::any_of(report.suites, [](const SuiteResult& suite) {
-    return std::ranges::any_of(suite.ledger.records(), [](const Record& r) {
-      return r.verdict == Verdict::kNotRun && r.reason.starts_with("--case: ");
-    });
-  });
-}
-
 // Runs several targets at the same time, each with its own report and folder.
 int run(const Arguments& a, const std::vector<Suite>& suites, const std::vector<Target>& targets) {
   const auto folder = [&, out = folder_of(a)](const Target& t) {
@@ -315,8 +306,7 @@ int run(const Arguments& a, const std::vector<Suite>& suites, const std::vector<
     if (targets.size() > 1) fmt::print("\n{}\n", targets[i].name);
     green = conclude(reports[i], folder(targets[i])) && green;
   }
-  if (stop_status() != 0) return stop_status();
-  return green ? kGreen : std::ranges::any_of(reports, has_refused_case) ? kUsage : kRed;
+  return stop_status() != 0 ? stop_status() : green ? kGreen : kRed;
 }
 
 int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites,

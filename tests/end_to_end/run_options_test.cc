@@ -297,13 +297,6 @@ TEST(RunOptions, AReplayHasAFolderOfItsOwn) {
   EXPECT_EQ(passport(out + "/replay")["green"], true);
 }
 
-TEST(RunOptions, ACaseThatThePropertyCannotReadIsAMistakeOfUse) {
-  const Ended ended = conform(manifest({"properties"}), fresh_file("out"),
-                              {"--suite=properties", "--case", "Wrong.Expectation: n=many"});
-  EXPECT_EQ(ended.status, 2) << ended.output;
-  EXPECT_THAT(ended.output, HasSubstr("--case: field 'n' cannot be 'many'"));
-}
-
 TEST(RunOptions, WhereThereIsNoRoomNothingIsCutOffAndNothingIsGreen) {
   // Limits of file sizes in KiB: the ledgers fit, the page or the passport does not.
   for (const char* limit : {"64", "2"}) {
