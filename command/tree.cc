@@ -1,8 +1,10 @@
 #include "command/tree.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 
 #include "command/nearest.h"
 #include "lockstep_version.h"
@@ -145,6 +147,13 @@ class Options {
 const CLI::Validator kNotNegative(
     [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); },
     "", "not negative");
+const CLI::Validator kIsFolder(
+    [](std::string& text) {
+      std::error_code error;
+      return std::filesystem::is_directory(text, error) ? std::string()
+                                                        : "there is no folder " + text;
+    },
+    "", "a folder");
 
 const std::vector<std::string> kChecks = {"all",
                                           "none",
@@ -302,7 +311,8 @@ void add_reports(Options& o, ExecArguments& a) {
       "write the findings to FILE: .json, .sarif, .xml (JUnit), .html, else text; -: stdout; may "
       "be repeated");
   o.value("--source-root", a.root, "FOLDER",
-          "SARIF and annotations name source files below FOLDER from there");
+          "SARIF and annotations name source files below FOLDER from there")
+      ->check(kIsFolder);
   o.value("--annotations", a.annotations, "HOW",
           "a line on stderr for each finding at the end: github (workflow commands), lines "
           "(FILE:LINE: error: ..., for editors), none; default: github where GITHUB_ACTIONS is "
@@ -338,7 +348,8 @@ void add_coverage(Options& o, ExecArguments& a) {
          "report only files whose names in the program begin with PREFIX; may be repeated");
   o.flag("--toolkit", a.toolkit, "report the CUDA toolkit's headers too");
   o.value("--source-root", a.root, "FOLDER",
-          "where relative names of source files begin; default: the working folder");
+          "where relative names of source files begin; default: the working folder")
+      ->check(kIsFolder);
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
   add_config(o, a.config);
 }

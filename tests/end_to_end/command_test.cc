@@ -102,6 +102,7 @@ TEST(Command, SaysWhatIsWrongAndWhatWasMeant) {
         {{"exec", "--chekc=all", "--", "x"}, "exec has no option --chekc; did you mean --check?"},
         {{"exec"}, "no program: write -- PROGRAM"},
         {{"mutate", "--jobs=-1", "--", "x"}, "--jobs: -1 is below 0"},
+        {{"exec", "--source-root=/nosuch", "--", "x"}, "--source-root: there is no folder /nosuch"},
         {{"diff", "a"}, "AFTER is required"},
         {{"completion", "fish"}, "fish not in {bash,zsh}"}}) {
     const Ended ended = lockstep(m.words);

@@ -8,7 +8,8 @@ import pytest
 
 import tasks
 from lockstep import judging
-from lockstep.candidate import BadCandidate, _launch, instructions, library_symbol
+from lockstep.candidate import BadCandidate, _launch, instructions, library_symbol, prepare
+from lockstep.compiler import CompileError
 from lockstep.cases import make_case
 from lockstep.contract import (BadTask, Input, InOut, Launch, Output, Size, Task, dim3, evaluate)
 from lockstep.transcript import variables_of
@@ -122,6 +123,17 @@ def test_a_candidates_launch():
     assert _launch("no such line", usual) == usual
     with pytest.raises(BadCandidate, match="is not understood"):
         _launch("// lockstep: gird=4\n", usual)
+
+
+def test_a_file_that_does_not_compile_is_reported_with_the_compilers_errors(tmp_path):
+    one = Task(entry="f", arguments=[InOut("x", "f32", (5,))], reference=lambda **_: {})
+    path = tmp_path / "candidate.cu"
+    path.write_text("__global__ void g(float* x) { x[0] = ; }\n")
+    with pytest.raises(CompileError, match="expected an expression"):
+        prepare(str(path), one)
+    path.write_text("__global__ void g(float* x) { x[0] = 1; }\n")
+    with pytest.raises(BadCandidate, match="neither a kernel nor a function f; its kernels: g"):
+        prepare(str(path), one)
 
 
 def test_the_variables_and_instructions_of_ptx():

@@ -1,6 +1,6 @@
-// Runs the programs of watch.cu. Right ones must have the right result and no finding under the
-// default schedule, under seeds, and with each operation executed in its call. The others must be
-// reported with the line of the host code.
+// Runs the programs of watch.cu and its parts. Right ones must have the right result and no finding
+// under the default schedule, under seeds, and with each operation executed in its call. The others
+// must be reported with the line of the host code.
 //
 // If launches are proved, the programs run by default and under a seed alone: a proof leaves out
 // searches, and in the other ways only right programs are searched.
@@ -42,18 +42,26 @@ void expect_right(const Program& p, const std::string& options) {
   EXPECT_TRUE(o.findings.empty()) << all_of(o);
 }
 
+bool is_right(const Program& p) { return p.kind == "right" || p.kind == "late"; }
+
+bool is_expected(const Program& p, const json& finding) {
+  const std::string text = finding.dump();
+  if (finding["severity"] != "error") return false;
+  if (p.kind == "deadlock" || p.kind == "time-limit")
+    return finding["kind"] == p.kind && has(text, ".cu:");
+  return finding["kind"] == "race" && has(text, ".cu:") &&
+         (p.kind == "kernels" || has(text, "the host"));
+}
+
 class Watched : public testing::TestWithParam<Program> {};
 
 TEST_P(Watched, ByDefault) {
   const Program& p = GetParam();
-  if (p.kind != "race") return expect_right(p, "");
-  const Outcome o = run_one(p, "");
-  const bool found = std::any_of(o.findings.begin(), o.findings.end(), [](const json& f) {
-    const std::string text = f.dump();
-    return f["kind"] == "race" && f["severity"] == "error" && has(text, "the host") &&
-           has(text, "watch.cu:");
-  });
-  EXPECT_TRUE(found) << all_of(o);
+  if (is_right(p)) return expect_right(p, "");
+  const Outcome o = run_one(p, p.kind == "time-limit" ? "--instruction-limit=1000000" : "");
+  EXPECT_TRUE(std::any_of(o.findings.begin(), o.findings.end(), [&](const json& f) {
+    return is_expected(p, f);
+  })) << all_of(o);
 }
 
 TEST_P(Watched, AtOnce) {
@@ -67,11 +75,12 @@ TEST_P(Watched, AtOnce) {
 TEST_P(Watched, SwitchedOff) {
   if (is_proved()) return;
   const Program& p = GetParam();
+  if (!is_right(p) && p.kind != "race") return;
   setenv("LOCKSTEP_HOST_ACCESSES", "ignore", 1);
   const Outcome o = run_one(p, "");
   unsetenv("LOCKSTEP_HOST_ACCESSES");
   EXPECT_EQ(o.status, 0) << all_of(o);
-  if (p.kind != "race") EXPECT_EQ(o.out, p.name + "\tright\n") << all_of(o);
+  if (is_right(p)) EXPECT_EQ(o.out, p.name + "\tright\n") << all_of(o);
   EXPECT_TRUE(o.findings.empty()) << all_of(o);
 }
 

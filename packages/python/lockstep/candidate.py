@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import Any, Dict, List
 
-from lockstep.compiler import compile_host, compile_ptx
+from lockstep.compiler import NoCompiler, compile_host, compile_ptx
 from lockstep.contract import Launch, Task
 from lockstep.transcript import variables_of
 
@@ -118,6 +118,10 @@ def prepare(path: str, task: Task, entry: str = "", device: str = "sm_90") -> Ca
         return _kernel(path, entry, source, made.ptx, made.compiler, _launch(text, task.launch))
     declared = re.search(r"\b(\w+)\s+" + re.escape(entry) + r"\s*\(", code)
     if declared is None:
+        try:
+            compile_ptx(path, (), device)  # the compiler may say why
+        except NoCompiler:
+            pass
         kernels = re.findall(r"__global__[^;{}]*?\b(\w+)\s*\(", code)
         raise BadCandidate("load", f"{path} has neither a kernel nor a function {entry}" +
                            (f"; its kernels: {', '.join(dict.fromkeys(kernels))}" if kernels

@@ -74,8 +74,8 @@ class Kernel {
   virtual std::uint32_t max_threads_per_block() const = 0;  // from .maxntid / .reqntid, else 1024
   virtual Dim3 required_cluster() const = 0;                // {0,0,0} when none
   virtual int ptx_target() const = 0;                       // 90
-  // Whether the kernel has a strong read of global memory (PTX ISA 8.2), so that it may wait for a
-  // value there. Also true if it calls functions.
+  // Whether the kernel has a strong access to global memory (PTX ISA 8.2), so that it may wait for
+  // a value there. Also true if it calls functions.
   virtual bool may_poll() const = 0;
   // Why the kernel cannot be launched: it, or a function that it may call, has an instruction that
   // the simulated GPU does not support. nullptr: it can be launched.

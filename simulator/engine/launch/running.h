@@ -27,7 +27,7 @@ class Running {
   enum class State : std::uint8_t {
     kDone,   // all blocks have ended, or a finding has ended the launch
     kStill,  // nothing in the launch can change any more unless memory changes from outside
-    kSliced  // the budget is used up
+    kSliced  // the budget is used up, and the launch may have changed memory
   };
 
   // Starts the launch without running a block. Copies what the spans of `config` refer to. Objects
@@ -42,17 +42,19 @@ class Running {
   Running(Running&&) = delete;
 
   // Runs blocks until the launch is kDone or kStill. With a `budget`, also until some host thread
-  // has executed about so many warp instructions. Threads that poll memory read it again.
+  // has executed about so many warp instructions and has changed something meanwhile: a launch that
+  // changes nothing is kStill in time. Threads that poll memory read it again.
   State advance(std::uint64_t budget = 0);
 
-  // The following functions are for a launch that is kStill.
+  // The following functions are for a launch that is kStill or kSliced.
 
-  // Whether threads poll memory that the host sees, and another host thread (for registered memory:
-  // another process) may have written there since. Returns false only if no other thread existed
-  // when the last advance() started. At the first advance() this is not known.
-  bool host_may_help() const;
   // Whether the launch may have informed the host so far (Outcome::informed_host).
   bool informed_host() const;
+  // Whether a warp has looked often at memory, by strong reads or atomics.
+  bool polls() const;
+  // Of a launch that polls: whether a thread has read host-visible memory by a strong read, so that
+  // the launch may wait for the host.
+  bool reads_host_flags() const;
   // Adds an operation that has been executed and is unordered with the launch. The launch's later
   // accesses are compared with it, too (LaunchConfig::concurrent).
   void also_concurrent(ConcurrentAccess access);
@@ -66,6 +68,13 @@ class Running {
   // A count of the changes that the launch has made. While it stays the same, the launch makes no
   // progress.
   std::uint64_t changes() const;
+
+  // The following functions are for a launch that is kStill.
+
+  // Whether threads poll memory that the host sees, and another host thread (for registered memory:
+  // another process) may have written there since. Returns false only if no other thread existed
+  // when the last advance() started. At the first advance() this is not known.
+  bool host_may_help() const;
   // The finding that fail() would report: which threads wait, where, and for what.
   check::Finding why_still() const;
   // Ends the launch with a finding, because nobody will change what it waits for. `note` follows

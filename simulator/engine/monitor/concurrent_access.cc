@@ -16,11 +16,12 @@ namespace lockstep::engine {
 namespace {
 
 // A strong access, or a write after a fence, to a place that the host accesses as a flag. It does
-// not race, and from here on the kernel may know what the host has done.
+// not race. If it reads what the host has written, the kernel may know from here on what the host
+// has done.
 bool is_flag(Warp& w, const Request& r, const ConcurrentAccess& c) {
   const bool strong = is_strong(r) || (r.writes && w.block->races.has_fenced_in(w.index));
   if (!c.flag || !strong) return false;
-  w.block->launch->informed_by_host.store(true, std::memory_order_relaxed);
+  if (r.reads && c.writes) w.block->launch->informed_by_host.store(true, std::memory_order_relaxed);
   return true;
 }
 

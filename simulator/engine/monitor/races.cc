@@ -519,10 +519,16 @@ void note_host_informed(Warp& w, const Request& r, LaneMask lanes) {
 
 // A strong read of such memory: the host may have written there after it had waited for operations.
 void note_host_heard(Warp& w, const Request& r, LaneMask lanes) {
-  check::Hearing* const hearing = w.block->launch->hearing.get();
-  if (hearing != nullptr && r.reads && is_strong(r) && !hearing->has_heard() &&
-      host_sees(w, r.address[std::countr_zero(lanes)]))
-    hearing->hear();
+  Launch& launch = *w.block->launch;
+  check::Hearing* const hearing = launch.hearing.get();
+  const bool hears = hearing != nullptr && !hearing->has_heard(),
+             polls = launch.polls.load(std::memory_order_relaxed) &&
+                     !launch.reads_host_flags.load(std::memory_order_relaxed);
+  if (!(hears || polls) || !r.reads || !is_strong(r) ||
+      !host_sees(w, r.address[std::countr_zero(lanes)]))
+    return;
+  if (polls) launch.reads_host_flags.store(true, std::memory_order_relaxed);
+  if (hears) hearing->hear();
 }
 
 // A strong read of such memory where not all accesses of the host are compared: it may have read a

@@ -102,6 +102,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     w.control = &b.controls[i];
     w.uniform = &b.uniform;
     w.control->should_yield = false;
+    w.control->looks = 0;
     start_warp(w);
   }
 }

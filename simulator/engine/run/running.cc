@@ -272,6 +272,10 @@ bool Running::host_may_help() const {
 
 bool Running::informed_host() const { return parts_->launch.informed_host; }
 
+bool Running::polls() const { return parts_->launch.polls; }
+
+bool Running::reads_host_flags() const { return parts_->launch.reads_host_flags; }
+
 void Running::also_concurrent(ConcurrentAccess access) {
   if (!parts_->launch.check_races || parts_->is_empty()) return;
   // What the host had done before the launch read a flag is known to it.

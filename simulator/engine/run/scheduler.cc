@@ -359,6 +359,7 @@ Progress run_block(Block& b) {
   const Launch& launch = *b.launch;
   const std::uint32_t count = launch.warps;
   const int patience = launch.config->cooperative || launch.clustered ? 1 : kBlockRounds;
+  constexpr auto kNoPause = Launch::Pause::kNone;
   const std::uint64_t changes = b.worker->changes.value();
   for (int round = 0; round < patience;) {
     if (b.live_warps == 0) return Progress::kDone;
@@ -425,6 +426,9 @@ Progress run_block(Block& b) {
         b.aborted = true;
         return Progress::kDone;
       }
+      // Others may wait for the end of the slice.
+      if (is_slice_over(*b.worker) || launch.pause.load(std::memory_order_relaxed) != kNoPause)
+        return Progress::kYielded;
     }
   }
   return Progress::kYielded;

@@ -206,7 +206,8 @@ void LoopOf<Unit>::run_round(bool began) {
 
 template <class Unit>
 void LoopOf<Unit>::run(std::uint64_t budget) {
-  const std::uint64_t before = worker_.counters.warp_instructions;
+  worker_.slice = {budget == 0 ? ~std::uint64_t{0} : worker_.counters.warp_instructions + budget,
+                   worker_.changes.value()};
   while (launch_.pause.load() == Launch::Pause::kNone) {
     const bool began = begin_another();
     if (active_.empty()) {
@@ -215,7 +216,7 @@ void LoopOf<Unit>::run(std::uint64_t budget) {
       return;
     }
     run_round(began);
-    if (budget != 0 && worker_.counters.warp_instructions - before >= budget) {
+    if (is_slice_over(worker_)) {
       auto none = Launch::Pause::kNone;
       launch_.pause.compare_exchange_strong(none, Launch::Pause::kSliced);
     }

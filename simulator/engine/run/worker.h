@@ -14,8 +14,8 @@ namespace lockstep::engine {
 class WorkerLoop {
  public:
   virtual ~WorkerLoop() = default;
-  // Runs until nothing is left to run or the launch pauses (Launch::pause). Pauses the launch after
-  // `budget` warp instructions; 0: no limit.
+  // Runs until nothing is left to run or the launch pauses (Launch::pause). Pauses the launch at
+  // the end of a slice (Running::advance).
   virtual void run(std::uint64_t budget) = 0;
   // Call after the search for races has forgotten its records.
   virtual void forget_accesses() = 0;

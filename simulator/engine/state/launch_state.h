@@ -109,6 +109,8 @@ struct Launch {
   DeviceOrder device_order;                   // the order of `launches`
   std::atomic<bool> informed_host{false};     // see Outcome
   std::atomic<bool> informed_by_host{false};  // a flag may have informed it of the host's accesses
+  std::atomic<bool> polls{false};             // a warp has made many strong reads or atomics
+  std::atomic<bool> reads_host_flags{false};  // since then it has read memory that the host sees
   std::shared_ptr<check::Hearing> hearing;    // nullptr: the host has waited for nothing
   std::vector<UnwrittenStore> unwritten_stores;
   std::map<std::uint32_t, std::uint32_t>

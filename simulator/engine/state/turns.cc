@@ -62,6 +62,9 @@ void note_poll(Warp& w, std::uint32_t pc, std::uint64_t address) {
   // A loop may look at several places, and come by others first: the one that is compared with
   // changes after so many.
   constexpr std::uint32_t kMostOthers = 8;
+  // A kernel that looks at so many places once hardly waits for others.
+  constexpr std::uint32_t kOften = 64;
+  if (++w.control->looks == kOften) w.block->launch->polls.store(true, std::memory_order_relaxed);
   WarpControl::Poll& p = w.control->poll;
   const std::uint64_t changes = w.block->worker->changes.value();
   if (p.changes == changes) {

@@ -37,7 +37,8 @@ inline void strong_access(Warp& w, bool only_reads = false) {
 }
 // The operation at `pc` has looked at `address` by a strong access, which has changed nothing.
 // Where it did so before, and nothing has changed in between, the warp waits for somebody: its turn
-// ends at the next backward branch.
+// ends at the next backward branch. Many such accesses and atomics, whether they change something
+// or not, make a launch one that polls (Launch::polls).
 void note_poll(Warp& w, std::uint32_t pc, std::uint64_t address);
 // Splits the running split: `lanes` go to `pc`, the others stay.
 void split(Warp& w, std::uint32_t pc, LaneMask lanes);

@@ -168,6 +168,7 @@ struct WarpControl {
     std::uint64_t address = 0, changes = 0;
   };
   Poll poll;
+  std::uint32_t looks = 0;  // strong reads and atomics of this launch
   // The state at the ends of turns while nothing has changed (livelock.h).
   struct TimeSlices {
     std::uint64_t changes = 0,

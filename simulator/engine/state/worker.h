@@ -70,12 +70,24 @@ struct alignas(64) Worker {
   check::GlobalRaces::Memo race_memo;
   DeferredStores::List* deferred = nullptr;  // this thread's, if Launch::deferred is not nullptr
   bool between_blocks = false;               // races are searched for, and there are other blocks
+  // The slice that Running::advance() runs: the number of warp instructions at which it may end,
+  // and the changes when it began.
+  struct Slice {
+    std::uint64_t end = ~std::uint64_t{0}, changes = 0;
+  };
+  Slice slice;
   // What the search for races in global memory has done, in instructions of a warp that would take
   // as long: kRowSearch for lanes that it looks at together, one for a lane by itself.
   std::uint64_t search_work = 0;
   std::vector<ReportedSite>
       reported;  // findings that need not be reported again: monitor/reports.h
 };
+
+// Whether the slice ends here. While nothing changes it does not: the threads may repeat themselves
+// for ever, which run/livelock.h notices in time.
+inline bool is_slice_over(const Worker& w) {
+  return w.counters.warp_instructions >= w.slice.end && w.changes.value() != w.slice.changes;
+}
 
 // Sets the host thread's activity for the lifetime of the object, then restores it.
 class DoingFor {

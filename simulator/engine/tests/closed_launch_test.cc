@@ -75,6 +75,18 @@ TEST(ClosedLaunch, WhatCannotRaceIsNotRecorded) {
   EXPECT_EQ(Closed(kGather).recorded(), "") << "no load comes from y";
 }
 
+// A proof costs as much as some thousand warp instructions: a few blocks of a large grid do not
+// repay it.
+TEST(ClosedLaunch, OfASampleOnlyTheBlocksThatRunRepayAProof) {
+  for (const std::uint64_t sample : {0, 40}) {
+    Closed load("ld.global.u32 %r9, [%rd5];\n");
+    load.gpu.config.certified = nullptr;
+    load.gpu.config.sample = sample;
+    load.gpu.launch("k", 4096, kThreads, load.x, load.y);
+    EXPECT_EQ(load.asked, sample == 0 ? 1 : 0) << sample;
+  }
+}
+
 TEST(ClosedLaunch, AllIsRecordedUnlessTheLaunchIsClosed) {
   EXPECT_EQ(Closed(kCopy, Proof::kOn, false).recorded(), "xy");
   EXPECT_EQ(Closed(kCopy, Proof::kOff).recorded(), "xy");

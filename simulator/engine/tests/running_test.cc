@@ -273,6 +273,66 @@ TEST_F(RunningTest, SlicesOfSeveralLaunchesInAnyOrder) {
   }
 }
 
+// Thread 0 changes b until a is set.
+constexpr char kBeat[] =
+    "@!p0 bra E;\nmov.u32 r8, 0;\nL: add.u32 r8, r8, 1;\nst.volatile.global.u32 [d2], r8;\n"
+    "ld.volatile.global.u32 r5, [d1];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra L;\nE:\n";
+
+// Each launch begins anew: what an earlier one has done does not count.
+TEST_F(RunningTest, ALaunchThatChangesMemoryWhileItWaitsIsSliced) {
+  load({{"beat", kBeat}});
+  for (std::uint32_t launch = 0; launch < 3; ++launch) {
+    set_flag(a, 0);
+    const auto r = begin("beat", launch);
+    EXPECT_FALSE(r->polls());
+    EXPECT_EQ(r->advance(10'000), State::kSliced);
+    EXPECT_TRUE(r->polls());
+    const std::uint32_t beats = gpu.fetch<std::uint32_t>(b, 1)[0];
+    EXPECT_GT(beats, 64u);
+    EXPECT_LT(beats, 10'000u);
+    EXPECT_EQ(r->advance(10'000), State::kSliced);
+    EXPECT_GT(gpu.fetch<std::uint32_t>(b, 1)[0], beats);
+    EXPECT_FALSE(r->reads_host_flags());
+    set_flag(a, 1);
+    EXPECT_EQ(r->advance(10'000), State::kDone);
+    expect_clean(*r);
+    settled.assign(launch + 1, 1);
+  }
+}
+
+TEST_F(RunningTest, ALaunchThatOnlyStoresIsSlicedAndDoesNotPoll) {
+  load({{"k",
+         "mov.u32 r8, 0;\nL: st.global.u32 [d4], r8;\nadd.u32 r8, r8, 1;\n"
+         "setp.lt.u32 p2, r8, 20000;\n@p2 bra L;\n"}});
+  const auto r = begin("k", 0);
+  EXPECT_EQ(r->advance(10'000), State::kSliced);
+  EXPECT_FALSE(r->polls());
+  EXPECT_EQ(r->advance(), State::kDone);
+  expect_clean(*r);
+}
+
+// However short the slice is: it ends only after a change.
+TEST_F(RunningTest, ALaunchThatChangesNothingIsStillAndNotSliced) {
+  load({{"k", wait("W", "d1", 1)}, {"beat", kBeat + wait("W", "d1", 2)}});
+  EXPECT_EQ(begin("k", 0, 4)->advance(1), State::kStill);
+  const auto r = begin("beat", 1);
+  EXPECT_EQ(r->advance(1), State::kSliced);
+  set_flag(a, 1);
+  State state = State::kSliced;
+  for (int slices = 0; state == State::kSliced && slices < 4; ++slices) state = r->advance(1);
+  EXPECT_EQ(state, State::kStill);
+  EXPECT_EQ(r->why_still().kind, Kind::kDeadlock);
+}
+
+// A block may run for many rounds before it lets others run, but not beyond the end of the slice.
+TEST_F(RunningTest, ASliceEndsWithinATurnOfABlock) {
+  load({{"beat", kBeat}});
+  const auto r = begin("beat", 0);
+  ASSERT_EQ(r->advance(1), State::kSliced);
+  const std::uint32_t beats = gpu.fetch<std::uint32_t>(b, 1)[0];
+  EXPECT_LT(beats, 5'000u);
+}
+
 // A race between two running launches must be found in either order.
 TEST_F(RunningTest, ARaceWithOneThatIsStillUnderWayIsFound) {
   load({{"first", std::string(kWriteX) + wait("W", "d1", 1)},

@@ -88,6 +88,62 @@ TEST(Translate, LanesPartAndMeetWhereTheInterpretersDo) {
   }
 }
 
+// Two splits of warp 0 wait at M, because they arrived there at different times. The second warp
+// wakes both while the other lanes spin. These lanes must wait at M for both, not for the last one.
+TEST(Translate, LanesMeetTwoSplitsThatWaitAtOnePlace) {
+  const std::string text = kernel(R"(
+  .shared .align 8 .b64 barrier;
+  .shared .align 4 .b32 go;
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r9, 0;
+  mov.u32 %r4, 0;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra READY;
+  mbarrier.init.shared.b64 [barrier], 1;
+  st.volatile.shared.u32 [go], %r4;
+READY:
+  bar.sync 0;
+  setp.ge.u32 %p1, %r2, 32;
+  @%p1 bra OTHERS;
+  setp.ge.u32 %p1, %r2, 16;
+  @%p1 bra LATE;
+  setp.ge.u32 %p1, %r2, 8;
+  @%p1 bra M;
+SPIN:
+  ld.volatile.shared.u32 %r5, [go];
+  setp.eq.u32 %p1, %r5, 0;
+  @%p1 bra SPIN;
+  setp.lt.u32 %p1, %r2, 4;
+  @%p1 bra PARTED;
+  add.u32 %r9, %r9, 1;
+PARTED:
+  add.u32 %r9, %r9, 2;
+  bra M;
+LATE:
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p1, %r4, 1500;
+  @%p1 bra LATE;
+M:
+  mbarrier.try_wait.parity.shared.b64 %p2, [barrier], 0;
+  @!%p2 bra M;
+  bra END;
+OTHERS:
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p1, %r4, 20000;
+  @%p1 bra OTHERS;
+  setp.ne.u32 %p1, %r2, 32;
+  @%p1 bra END;
+  mbarrier.arrive.shared.b64 %rd4, [barrier];
+  mov.u32 %r6, 1;
+  st.volatile.shared.u32 [go], %r6;
+END:
+)");
+  const Launched off = launched(text, Translate::kOff, 64);
+  EXPECT_EQ(off.findings, "");
+  for (const Translate way : {Translate::kAlways, Translate::kCompare})
+    EXPECT_EQ(off, launched(text, way, 64));
+}
+
 // Lanes leave a loop one by one, and wait at a barrier or in a function.
 TEST(Translate, DividedLanesWaitAtBarriersAndInFunctions) {
   const auto loop = [](const std::string& top) {

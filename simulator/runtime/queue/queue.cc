@@ -52,7 +52,8 @@ bool Queue::has(const Clock& what) const {
 }
 
 bool Queue::is_stuck(const Entry& entry, bool no_host_functions) const {
-  return entry.running || entry.tried_at == changes_ || (no_host_functions && entry.for_host);
+  return entry.running || entry.tried_at == changes_ || entry.turn_in == rounds_ ||
+         (no_host_functions && entry.for_host);
 }
 
 // Whatever comes after an operation that is neither ready nor stuck comes after one that is: so

@@ -23,6 +23,7 @@ struct Entry {
   std::shared_ptr<const Clock> host;
   bool running = false;        // a thread executes it
   std::uint64_t tried_at = 0;  // Queue::changes() when it was last found to be waiting
+  std::uint64_t turn_in = 0;   // the round in which it was last interrupted
   bool done = false;           // executed or dropped, and no longer in the queue
 
   Entry() = default;
@@ -67,14 +68,21 @@ class Queue {
   // Counts events that may have made an operation ready: executed operations and calls of the host.
   std::uint64_t changes() const { return changes_; }
   void changed() { ++changes_; }
+  // Begins a round, in which each interrupted operation can have another turn.
+  void begin_round() {
+    ++rounds_;
+    changed();
+  }
   // Counts calls of the host that put operations, wait or query.
   std::uint64_t calls() const { return calls_; }
   void called() {
     ++calls_;
-    changed();
+    begin_round();
   }
   // Marks the operation as waiting for a condition that does not hold yet.
   void waits(Entry& entry) { entry.tried_at = changes_; }
+  // Marks the operation as interrupted: it is ready again in the next round.
+  void interrupted(Entry& entry) { entry.turn_in = rounds_; }
   // Adds `what`, which has been executed, to the clocks of all unexecuted operations: they may have
   // learnt of it.
   void learn(const Clock& what);
@@ -87,7 +95,7 @@ class Queue {
   Order& order_;
   std::list<std::shared_ptr<Entry>> entries_;
   std::size_t host_functions_ = 0;  // entries with `for_host`, which does not change in the queue
-  std::uint64_t changes_ = 1, calls_ = 0;
+  std::uint64_t changes_ = 1, calls_ = 0, rounds_ = 1;
 };
 
 }  // namespace lockstep::runtime

@@ -77,6 +77,27 @@ TEST(Queue, LeavesOutWhatWaitsAndAllThatComesAfterIt) {
   EXPECT_EQ(p.run({}), "ac");
 }
 
+// However much the others change.
+TEST(Queue, AnInterruptedOperationHasItsNextTurnInTheNextRound) {
+  Program p;
+  Entry& a = p.put(1);
+  p.put(2), p.put(1), p.put(2);
+  p.queue.interrupted(a);
+  EXPECT_EQ(p.run({}), "bd");
+  p.queue.changed();
+  EXPECT_EQ(p.queue.next({}), nullptr);
+  p.queue.begin_round();
+  EXPECT_EQ(p.run({}), "ac");
+}
+
+TEST(Queue, ACallOfTheHostBeginsARound) {
+  Program p;
+  p.queue.interrupted(p.put(1));
+  EXPECT_EQ(p.queue.next({}), nullptr);
+  p.queue.called();
+  EXPECT_EQ(p.run({}), "a");
+}
+
 TEST(Queue, LeavesOutHostFunctionsWhereTheyMayNotRun) {
   Program p;
   p.put(1), p.put(1, true);

@@ -19,8 +19,7 @@ class DeviceLock {
       ++depth_;
       return;
     }
-    mutex_.lock();
-    take();
+    wait();
   }
   bool try_lock() {
     if (is_mine()) {
@@ -45,8 +44,7 @@ class DeviceLock {
     return depth;
   }
   void take_back(int depth) {
-    mutex_.lock();
-    take();
+    wait();
     depth_ = depth;
   }
 
@@ -55,7 +53,28 @@ class DeviceLock {
     return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
 
+  // A thread wants the lock while the object lives.
+  class Wanted {
+   public:
+    explicit Wanted(DeviceLock& lock) : lock_(lock) { ++lock_.wanted_; }
+    ~Wanted() { --lock_.wanted_; }
+    Wanted(const Wanted&) = delete;
+    Wanted& operator=(const Wanted&) = delete;
+
+   private:
+    DeviceLock& lock_;
+  };
+  // Whether another thread waits for it. Call while holding it.
+  bool is_wanted() const { return wanted_.load(std::memory_order_relaxed) != 0; }
+
  private:
+  void wait() {
+    if (!mutex_.try_lock()) {
+      const Wanted wanted(*this);
+      mutex_.lock();
+    }
+    take();
+  }
   void take() {
     owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     depth_ = 1;
@@ -63,6 +82,7 @@ class DeviceLock {
 
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_{};
+  std::atomic<int> wanted_ = 0;
   int depth_ = 0;
 };
 

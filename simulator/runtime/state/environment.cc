@@ -114,6 +114,25 @@ bool read_suppressions(const Lookup& lookup, check::Suppressions* result, std::s
   return true;
 }
 
+std::variant<Settings, std::string> read_values(const Lookup& lookup);
+
+// The message for a name that is no setting, but resembles one; empty if there is none.
+std::string misspelt(const std::vector<std::string>& set) {
+  std::vector<std::string> known;  // without the prefix
+  read_values([&](const char* name) -> const char* {
+    if (std::string_view(name).starts_with(kPrefix)) known.emplace_back(name + kPrefix.size());
+    return nullptr;
+  });
+  for (const std::string& name : set) {
+    const std::string rest = name.substr(std::min(name.size(), kPrefix.size()));
+    if (std::ranges::count(known, rest) != 0) continue;
+    if (const std::string meant = command::nearest(rest, known); !meant.empty())
+      return "the simulated GPU has no setting " + name +
+             command::did_you_mean(std::string(kPrefix) + meant);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> names_in_environment() {
@@ -127,11 +146,13 @@ std::vector<std::string> names_in_environment() {
 
 std::variant<Settings, std::string> read_settings(const Lookup& value_of,
                                                   const std::vector<std::string>& set) {
-  std::vector<std::string> known;  // without the prefix
-  const Lookup lookup = [&](const char* name) {
-    if (std::string_view(name).starts_with(kPrefix)) known.emplace_back(name + kPrefix.size());
-    return value_of(name);
-  };
+  if (std::string error = misspelt(set); !error.empty()) return error;
+  return read_values(value_of);
+}
+
+namespace {
+
+std::variant<Settings, std::string> read_values(const Lookup& lookup) {
   Settings settings;
   std::string error;
   if (const char* device = lookup("LOCKSTEP_DEVICE"); device != nullptr && *device != '\0') {
@@ -224,15 +245,10 @@ std::variant<Settings, std::string> read_settings(const Lookup& value_of,
   // NVIDIA's variable: anything but a number is NVIDIA's business, and means no here.
   const char* blocking = lookup("CUDA_LAUNCH_BLOCKING");
   settings.launch_blocking = blocking != nullptr && *blocking >= '1' && *blocking <= '9';
-  for (const std::string& name : set) {
-    const std::string rest = name.substr(std::min(name.size(), kPrefix.size()));
-    if (std::ranges::count(known, rest) != 0) continue;
-    if (const std::string meant = command::nearest(rest, known); !meant.empty())
-      return "the simulated GPU has no setting " + name +
-             command::did_you_mean(std::string(kPrefix) + meant);
-  }
   return settings;
 }
+
+}  // namespace
 
 std::string names_of_checks(std::uint32_t checks) {
   for (const CheckName& c : kCheckNames) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace lockstep::runtime {
 namespace environment_test {
@@ -65,6 +66,19 @@ TEST(Environment, MisspeltNamesAreRefused) {
         "LOCKSTEP_REPLAY", "LOCKSTEP_EXPECT_KERNELS", "LOCKSTEP_GPU_IDENTITY", "LOCKSTEP_OUT",
         "LOCKSTEP_COMMAND", "LOCKSTEP_PERF_MAP", "LOCKSTEP_TENSOR_ELEMENTS", "LOCKSTEP_MODULE"})
     EXPECT_EQ(refusal(name), "") << name;
+}
+
+// A misspelt name may be why a value is wrong.
+TEST(Environment, MisspeltNamesAreReportedBeforeWrongValues) {
+  const auto result = read_settings(
+      [](const char* name) {
+        return std::string_view(name) == "LOCKSTEP_DEVICE" ? "gpu" : nullptr;
+      },
+      {"LOCKSTEP_CHEKS"});
+  const auto* error = std::get_if<std::string>(&result);
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(*error,
+            "the simulated GPU has no setting LOCKSTEP_CHEKS; did you mean LOCKSTEP_CHECKS?");
 }
 
 TEST(Environment, RegistersShareTheirPlacesUnlessAsked) {

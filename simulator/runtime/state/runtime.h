@@ -148,6 +148,7 @@ class Runtime {
   QueueLimit queue_limit;
   std::vector<engine::Running*> running;  // kernels that have started and not ended
   std::size_t waiting = 0;                // calls of the host that are waiting
+  std::atomic<int> gives_way = 0;         // the thread that holds the lock gives it up soon
   bool host_sees_memory = false;          // pinned, managed or registered memory has been used
   std::mt19937_64 random;                 // for the order of operations; seeded by the schedule
   TouchedMemory touched;

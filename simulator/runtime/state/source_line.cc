@@ -15,13 +15,34 @@
 namespace lockstep::runtime {
 namespace {
 
-const std::vector<DebugPlace>& places_at(const void* address) {
+// What was found at addresses, as long as the process loads and unloads no object: another object
+// may lie there later.
+template <class Found>
+class KnownPlaces {
+ public:
+  template <class Find>
+  const Found& at(const void* address, Find&& find) {
+    const auto [it, fresh] = known_.try_emplace(address);
+    if (fresh) it->second = find(address);
+    return it->second;
+  }
+  void forget_unless_unchanged() {
+    const std::uint64_t changes = count_object_changes();
+    if (std::exchange(changes_, changes) != changes) known_.clear();
+  }
+
+ private:
+  std::map<const void*, Found> known_;
+  std::uint64_t changes_ = 0;
+};
+
+std::vector<DebugPlace> places_at(const void* address) {
   static std::mutex mutex;
-  static auto* const known = new std::map<const void*, std::vector<DebugPlace>>;
+  static auto* const known = new KnownPlaces<std::vector<DebugPlace>>;
   const std::lock_guard lock(mutex);
-  const auto [it, fresh] = known->try_emplace(address);
-  if (fresh) it->second = debug_places(reinterpret_cast<std::uintptr_t>(address));
-  return it->second;
+  known->forget_unless_unchanged();
+  return known->at(
+      address, [](const void* at) { return debug_places(reinterpret_cast<std::uintptr_t>(at)); });
 }
 
 // CUDA's header has templates that call the C function of the same name.
@@ -32,14 +53,14 @@ std::string plain_or_empty(const char* name) { return name == nullptr ? "" : dem
 }  // namespace
 
 std::string source_line(const void* address) {
-  const auto& places = places_at(address);
+  const auto places = places_at(address);
   return places.empty() || places[0].file.empty()
              ? ""
              : places[0].file + ":" + std::to_string(places[0].line);
 }
 
 std::string source_function(const void* address) {
-  const auto& places = places_at(address);
+  const auto places = places_at(address);
   return places.empty() ? "" : places.back().function;
 }
 
@@ -66,7 +87,7 @@ bool is_interpreter(std::string_view object) {
 namespace {
 
 // The functions and lines of one return address: those that are inlined there, innermost first.
-std::vector<check::HostFrame> frames_at(const char* at) {
+std::vector<check::HostFrame> frames_at(const void* at) {
   Dl_info info;
   check::HostFrame frame;
   if (dladdr(at, &info) != 0 && info.dli_fname != nullptr) {
@@ -74,7 +95,7 @@ std::vector<check::HostFrame> frames_at(const char* at) {
     frame.offset = offset_in_object(at, info.dli_fbase);
     frame.function = plain_or_empty(info.dli_sname);
   }
-  const auto& places = places_at(at);
+  const auto places = places_at(at);
   if (places.empty()) return {frame};
   std::vector<check::HostFrame> frames;
   for (const DebugPlace& place : places) {
@@ -86,36 +107,18 @@ std::vector<check::HostFrame> frames_at(const char* at) {
   return frames;
 }
 
-// frames_at() of the addresses that were asked for before, as long as the objects stay the same. A
-// program copies unwritten bytes at the same places again and again.
-class KnownFrames {
- public:
-  const std::vector<check::HostFrame>& at(const char* address) {
-    const auto [it, fresh] = known_.try_emplace(address);
-    if (fresh) it->second = frames_at(address);
-    return it->second;
-  }
-  void forget_unless_unchanged() {
-    const std::uint64_t changes = count_object_changes();
-    if (std::exchange(changes_, changes) != changes) known_.clear();
-  }
-
- private:
-  std::map<const char*, std::vector<check::HostFrame>> known_;
-  std::uint64_t changes_ = 0;
-};
-
 }  // namespace
 
 std::vector<check::HostFrame> host_frames(const CallStack& stack) {
   static std::mutex mutex;
-  static auto* const known = new KnownFrames;
+  // A program copies unwritten bytes at the same places again and again.
+  static auto* const known = new KnownPlaces<std::vector<check::HostFrame>>;
   const std::lock_guard lock(mutex);
   known->forget_unless_unchanged();
   std::vector<check::HostFrame> frames;
   for (std::size_t i = 0; i < stack.count; ++i) {
     // The call itself is before where it returns to.
-    const auto& here = known->at(static_cast<const char*>(stack.frames[i]) - 1);
+    const auto& here = known->at(static_cast<const char*>(stack.frames[i]) - 1, frames_at);
     if (is_interpreter(here.front().object)) break;
     frames.insert(frames.end(), here.begin(), here.end());
     if (frames.back().function == "main") break;  // what calls it is the C library

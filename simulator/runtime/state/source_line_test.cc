@@ -55,5 +55,16 @@ TEST(HostFrames, OfAnObjectAreForgottenWithIt) {
   EXPECT_EQ(name(), "");
 }
 
+// libdw.so.1 reads the object's symbols.
+TEST(SourceFunction, OfAnObjectIsForgottenWithIt) {
+  void* const object = dlopen("libBrokenLocale.so.1", RTLD_NOW);
+  ASSERT_NE(object, nullptr) << dlerror();
+  const void* const function = dlsym(object, "__ctype_get_mb_cur_max");
+  EXPECT_EQ(source_function(function), "__ctype_get_mb_cur_max");
+  EXPECT_EQ(source_function(function), "__ctype_get_mb_cur_max") << "asked again";
+  dlclose(object);
+  EXPECT_EQ(source_function(function), "");
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

@@ -590,6 +590,21 @@ CUDA_TEST(Extension, ARefusedCopyIsExplained) {
             "(16 bytes) and ends 4 bytes past its end\n");
 }
 
+CUDA_TEST(Extension, AnArrayIsNotCalledHostMemory) {
+  const cudaChannelFormatDesc format =
+      cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
+  cudaArray_t array = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaMallocArray(&array, &format, 8, 1, cudaArrayDefault));
+  int h[8] = {};
+  testing::internal::CaptureStderr();
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(array, h, sizeof h, cudaMemcpyHostToDevice));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "lockstep: cudaMemcpy: the destination is a cudaArray_t, which has no address: "
+            "cudaMemcpy2DToArray, cudaMemcpy2DFromArray and cudaMemcpy3D copy arrays\n");
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(h, array, sizeof h, cudaMemcpyDefault));
+  EXPECT_CUDA(cudaSuccess, cudaFreeArray(array));
+}
+
 CUDA_TEST(Extension, AnOddAllocationEndsWithItsLastByte) {
   for (const std::size_t size : {1, 5, 63, 4097}) {
     void* memory = nullptr;

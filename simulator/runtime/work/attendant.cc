@@ -23,8 +23,6 @@ constexpr milliseconds kFirst(20), kNext(1);
 // Many mutants run beside one another, and what is executed must not depend on that.
 constexpr milliseconds kFirstOfMutant(1000);
 
-std::atomic<bool> busy = false;
-
 bool can_notice(const Runtime& runtime) {
   return runtime.host_sees_memory || runtime.queue.has_host_functions();
 }
@@ -35,8 +33,6 @@ Attendant& attendant() {
   static auto* const one = new Attendant;
   return *one;
 }
-
-bool Attendant::is_busy() const { return busy; }
 
 void Attendant::attend(Runtime& runtime) {
   const Interceptor* const interceptor = runtime.interceptor.get();
@@ -64,7 +60,9 @@ void Attendant::run(Runtime& runtime) {
   const milliseconds first = runtime.interceptor != nullptr ? kFirstOfMutant : kFirst;
   for (milliseconds pause = first;;) {
     std::this_thread::sleep_for(pause);
-    const std::lock_guard lock(runtime.lock);
+    // It does not wait: that would interrupt a kernel (slices.h).
+    const std::unique_lock lock(runtime.lock, std::try_to_lock);
+    if (!lock) continue;  // a call runs
     if (runtime.queue.empty()) {
       attends_ = false;
       engine::helper_threads().fetch_sub(1);
@@ -79,13 +77,15 @@ void Attendant::act(Runtime& runtime, std::uint64_t& seen) {
   const bool idle = seen == runtime.queue.calls() && runtime.waiting == 0;
   seen = runtime.queue.calls();
   if (!idle) return;
-  runtime.queue.changed();
-  busy = true;
+  runtime.queue.begin_round();
+  busy_ = true;
+  ++runtime.gives_way;
   engine::helper_threads().fetch_sub(1);  // while it stands for the GPU
   has_acted_ |= execute_one(runtime);
   runtime.host_watch.settle(runtime);
   engine::helper_threads().fetch_add(1);
-  busy = false;
+  --runtime.gives_way;
+  busy_ = false;
 }
 
 }  // namespace lockstep::runtime

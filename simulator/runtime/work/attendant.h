@@ -6,6 +6,7 @@
 // What is executed then depends on time, not only on the seed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace lockstep::runtime {
@@ -18,7 +19,7 @@ class Attendant {
   // operations. Call under the device lock.
   void attend(Runtime& runtime);
   // Whether it is executing an operation. It then holds the device lock.
-  bool is_busy() const;
+  bool is_busy() const { return busy_; }
 
  private:
   void run(Runtime& runtime);
@@ -26,6 +27,7 @@ class Attendant {
   void act(Runtime& runtime, std::uint64_t& seen);
 
   bool attends_ = false;
+  std::atomic<bool> busy_ = false;
   bool has_acted_ = false;  // the program polls
 };
 

@@ -18,6 +18,7 @@
 #include "simulator/runtime/work/attendant.h"
 #include "simulator/runtime/work/closed.h"
 #include "simulator/runtime/work/memory_operations.h"
+#include "simulator/runtime/work/slices.h"
 #include "simulator/runtime/work/transcript.h"
 
 namespace lockstep::runtime {
@@ -119,62 +120,14 @@ void executed(Runtime& runtime, Device& device, Pending& p, cudaError_t error) {
   if (device.error != cudaSuccess) drop_pending(runtime, device);
 }
 
-// Begins a grid that another one has launched.
-cudaError_t begin_descendant(Runtime& runtime, Device& device, Pending& p) {
-  const KernelWork& work = *p.descendant;
-  KernelEntry* const entry = runtime.modules.find_kernel(work.function);
-  const engine::Kernel* kernel = nullptr;
-  cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &kernel);
-  LaunchRequest request = work.request;
-  if (error == cudaSuccess)
-    error = check_launch(runtime, device, "a launch in a kernel", *entry, *kernel, request);
-  if (error != cudaSuccess) return error;
-  p.descendant->request = request;
-  return RunningKernel::begin(runtime, device, work, p.at, p.chain, p.launches.family(), &p.kernel);
-}
-
-// Of a kernel and of the grids that descend from it. *done: false where one waits.
-cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work, Pending& p,
-                       bool* done) {
-  bool begun = p.kernel != nullptr;
-  cudaError_t error = cudaSuccess;
-  if (!begun)
-    error =
-        RunningKernel::begin(runtime, device, work, p.at, p.chain, p.launches.family(), &p.kernel);
-  while (error == cudaSuccess) {
-    std::uint64_t before = 0;
-    if (begun) {
-      p.kernel->go_on(runtime);
-      before = p.kernel->running().changes();
-    }
-    if (!p.kernel->advance()) {
-      // Others may wait for what it has written.
-      if (!begun || p.kernel->running().changes() != before) {
-        runtime.queue.changed();
-        runtime.repeats.wrote();
-      }
-      *done = false;
-      return cudaSuccess;
-    }
-    error = p.kernel->finish(runtime, device, p.at);
-    p.launches.add(p.kernel->take_launches(), p.descendant ? *p.descendant : work);
-    if (device.error != cudaSuccess) return error;
-    p.descendant = p.launches.next(runtime);
-    if (!p.descendant) return error;
-    begun = false;
-    error = begin_descendant(runtime, device, p);
-  }
-  return error;
-}
-
-cudaError_t perform(Runtime& runtime, Device& device, Pending& p, bool* done) {
+cudaError_t perform(Runtime& runtime, Device& device, Pending& p, Turn turn, bool* done) {
   if (p.expand) {
     runtime.dependent_launches.forget();
     runtime.repeats.wrote();
     return p.expand(runtime, p);
   }
   if (const auto* kernel = std::get_if<KernelWork>(&p.work))
-    return run_kernel(runtime, device, *kernel, p, done);
+    return run_kernel(runtime, device, *kernel, p, turn, done);
   if (const auto* values = std::get_if<MemoryOperationsWork>(&p.work))
     return run_operations(runtime, p.api_name, *values, p.at, &p.next_value, done);
   if (p.moment) *p.moment = std::chrono::steady_clock::now();
@@ -187,8 +140,8 @@ bool waits_for_memory(const Pending& p) {
          (p.tried_at != 0 && std::holds_alternative<MemoryOperationsWork>(p.work));
 }
 
-// Executes an operation that is ready. False: it waits for memory to change.
-bool execute(Runtime& runtime, Pending& p) {
+// Executes an operation that is ready. False: it waits for memory to change, or was interrupted.
+bool execute(Runtime& runtime, Pending& p, Turn turn) {
   Device& device = runtime.devices[static_cast<std::size_t>(p.device)];
   p.running = true;
   cudaError_t error = cudaSuccess;
@@ -204,7 +157,7 @@ bool execute(Runtime& runtime, Pending& p) {
     const auto since = std::chrono::steady_clock::now();
     const std::uint64_t repetitions = runtime.repeats.count();
     try {
-      error = perform(runtime, device, p, &done);
+      error = perform(runtime, device, p, turn, &done);
     } catch (...) {
       error = report_exception(p.api_name);
     }
@@ -213,20 +166,32 @@ bool execute(Runtime& runtime, Pending& p) {
   }
   if (!done) {
     p.running = false;
-    runtime.queue.waits(p);
+    if (p.interrupted) {
+      runtime.queue.interrupted(p);
+    } else {
+      runtime.queue.waits(p);
+    }
     return false;
   }
   executed(runtime, device, p, error);
   return true;
 }
 
-bool execute(Runtime& runtime, const std::shared_ptr<Entry>& entry) {
-  return execute(runtime, static_cast<Pending&>(*entry));
+bool execute(Runtime& runtime, const std::shared_ptr<Entry>& entry, Turn turn) {
+  return execute(runtime, static_cast<Pending&>(*entry), turn);
 }
 
-// Executes all that can be executed now.
-void run_what_can(Runtime& runtime, Queue::Choice choice) {
-  while (const auto entry = runtime.queue.next(choice)) execute(runtime, entry);
+// Executes all that can be executed now. A kernel that is interrupted has one slice.
+void run_what_can(Runtime& runtime, Queue::Choice choice, Turn turn = Turn::kPut) {
+  while (const auto entry = runtime.queue.next(choice)) execute(runtime, entry, turn);
+}
+
+// Executes all that can be executed without the host.
+void run_to_the_end(Runtime& runtime, Queue::Choice choice) {
+  do {
+    runtime.queue.begin_round();
+    run_what_can(runtime, choice, Turn::kWait);
+  } while (any_is_interrupted(runtime));
 }
 
 std::mt19937_64* random_of(Runtime& runtime) {
@@ -246,7 +211,7 @@ void run_some(Runtime& runtime) {
   for (; count > 0; --count) {
     const auto entry = runtime.queue.next(choice);
     if (!entry) return;
-    execute(runtime, entry);
+    execute(runtime, entry, Turn::kPut);
   }
 }
 
@@ -361,6 +326,12 @@ void wait_a_moment(Runtime& runtime) {
   std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
+// Other threads that want the device lock get it.
+void give_way(Runtime& runtime) {
+  constexpr int kMost = 10;  // a thread that has ended in a forked parent wants it for ever
+  for (int i = 0; i < kMost && runtime.lock.is_wanted(); ++i) wait_a_moment(runtime);
+}
+
 }  // namespace
 
 bool executes_at_once(const Runtime& runtime) {
@@ -369,10 +340,12 @@ bool executes_at_once(const Runtime& runtime) {
 }
 
 bool execute_one(Runtime& runtime) {
+  bool went_on = false;
   while (const auto entry = runtime.queue.next({})) {
-    if (execute(runtime, entry)) return true;
+    if (execute(runtime, entry, Turn::kLook)) return true;
+    went_on |= static_cast<const Pending&>(*entry).interrupted;
   }
-  return false;
+  return went_on;
 }
 
 void after_put(Runtime& runtime) {
@@ -404,7 +377,13 @@ void run_until(Runtime& runtime, const Clock& what) {
     // What it waits for may come from something else.
     if (!entry) entry = runtime.queue.next({nullptr, false, random});
     if (entry) {
-      if (execute(runtime, entry)) since = {};
+      const bool executed = execute(runtime, entry, Turn::kWait);
+      if (executed || static_cast<const Pending&>(*entry).interrupted) since = {};
+      if (!executed) give_way(runtime);
+      continue;
+    }
+    if (any_is_interrupted(runtime)) {
+      runtime.queue.begin_round();
       continue;
     }
     const auto now = std::chrono::steady_clock::now();
@@ -423,7 +402,7 @@ void run_until(Runtime& runtime, const Clock& what) {
 void run_all(Runtime& runtime) {
   if (runtime.queue.empty() || thread_state().in_callback) return;
   runtime.queue.called();
-  run_what_can(runtime, {nullptr, true, random_of(runtime)});
+  run_to_the_end(runtime, {nullptr, true, random_of(runtime)});
 }
 
 bool ask(Runtime& runtime, const Clock& what) {
@@ -433,7 +412,7 @@ bool ask(Runtime& runtime, const Clock& what) {
   while (true) {
     auto entry = runtime.queue.next({&what, false, random_of(runtime)});
     if (!entry) entry = runtime.queue.next({nullptr, false, random_of(runtime)});
-    if (!entry || execute(runtime, entry)) return false;
+    if (!entry || execute(runtime, entry, Turn::kLook)) return false;
   }
 }
 
@@ -448,15 +427,15 @@ void wait_for_all(Runtime& runtime) { wait_for(runtime, runtime.order.all()); }
 
 void wait_for_others(Runtime& runtime, const SharedEvent& event) {
   while (!event.is_executed()) {
-    run_all(runtime);  // the other process may wait for this one
+    runtime.queue.called();
+    run_what_can(runtime, {nullptr, true, random_of(runtime)});  // it may wait for this process
     wait_a_moment(runtime);
   }
 }
 
 void execute_at_exit(Runtime& runtime) {
   if (runtime.start_error != cudaSuccess || thread_state().in_callback) return;
-  runtime.queue.changed();
-  run_what_can(runtime, {nullptr, true, random_of(runtime)});
+  run_to_the_end(runtime, {nullptr, true, random_of(runtime)});
   report_what_is_left(runtime);
   // Nobody will write what kernels wait for. Where the host could have, the program may have meant
   // to leave them.

@@ -25,7 +25,8 @@ bool executes_at_once(const Runtime& runtime);
 // Call after adding to the queue: executes what the schedule executes then.
 void after_put(Runtime& runtime);
 
-// Executes the first operation that can be executed. Returns false if there is none.
+// Executes the first operation that can be executed, and slices of kernels before it. Returns false
+// if nothing went on.
 bool execute_one(Runtime& runtime);
 
 // The host waits: executes all operations that `what` covers, and those that they need. A wait that

@@ -14,7 +14,6 @@
 #include "simulator/runtime/host/libc_calls.h"
 #include "simulator/runtime/state/leaks.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/work/attendant.h"
 #include "simulator/runtime/work/concurrency.h"
 #include "simulator/runtime/work/library_work.h"
 #include "simulator/runtime/work/pending.h"
@@ -80,16 +79,18 @@ Verdict judge_on_own_stack(const HostAccess& access) {
 
 // Another thread of the host may hold the lock for as long as a kernel runs, and may wait for what
 // this one is about to write: then the access is not looked at. The attendant waits for nobody: it
-// suspends a kernel that polls.
-bool lock_for_a_while(DeviceLock& lock) {
+// suspends a kernel that polls. So does a thread that executes a kernel in slices.
+bool lock_for_a_while(Runtime& runtime) {
   using std::chrono::steady_clock;
   constexpr auto kForOthers = std::chrono::milliseconds(20),
-                 kForTheAttendant = std::chrono::milliseconds(10'000);
+                 kIfItGivesWay = std::chrono::milliseconds(10'000);
   constexpr int kMicroseconds = 100;
+  DeviceLock& lock = runtime.lock;
+  const DeviceLock::Wanted wanted(lock);
   for (const auto begin = steady_clock::now();;) {
     if (lock.try_lock()) return true;
     const auto waited = steady_clock::now() - begin;
-    if (waited > (attendant().is_busy() ? kForTheAttendant : kForOthers)) return false;
+    if (waited > (runtime.gives_way > 0 ? kIfItGivesWay : kForOthers)) return false;
     usleep(kMicroseconds);
   }
 }
@@ -97,7 +98,7 @@ bool lock_for_a_while(DeviceLock& lock) {
 Verdict judge(const HostAccess& access) {
   Runtime& runtime = Runtime::get();
   // The simulated GPU's own accesses, and what it calls.
-  if (runtime.lock.is_mine() || !lock_for_a_while(runtime.lock)) return Verdict::kOpen;
+  if (runtime.lock.is_mine() || !lock_for_a_while(runtime)) return Verdict::kOpen;
   constexpr unsigned kVector = 16;
   HostAccess mine = access;
   mine.overreads = !mine.writes && mine.bytes >= kVector && is_of_library(mine.at);
@@ -116,7 +117,7 @@ void access_for_a_call(const void* begin, std::size_t bytes, bool writes, const 
   for (memory::Address page = first & ~(kPageBytes - 1); page < first + bytes; page += kPageBytes)
     any |= watch.pages.state(page, writes) == GuardedPages::State::kProtected;
   if (!any) return;
-  if (lock_for_a_while(runtime.lock)) {
+  if (lock_for_a_while(runtime)) {
     // Once for each page: an access is compared with what lies on one.
     HostAccess access;
     access.writes = writes;

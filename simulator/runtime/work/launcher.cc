@@ -414,17 +414,19 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   return cudaSuccess;
 }
 
-bool RunningKernel::advance() {
-  if (outcome_ || running_->advance() == engine::Running::State::kDone) return true;
-  has_waited_ = true;
-  return false;
+engine::Running::State RunningKernel::advance(std::uint64_t budget) {
+  using State = engine::Running::State;
+  if (outcome_) return State::kDone;
+  const State state = running_->advance(budget);
+  has_waited_ |= state == State::kStill;
+  return state;
 }
 
 // Execution has changed memory.
 void RunningKernel::note_execution(Runtime& runtime, const engine::Outcome& outcome) const {
   if (repeats_) return;
   if (attempt_) {
-    if (runtime.repeats.ended(*attempt_, *kernel_, outcome, has_waited_, *runtime.memory))
+    if (runtime.repeats.ended(*attempt_, *kernel_, outcome, interrupted_, *runtime.memory))
       runtime.record.repeated_launch();
   } else {
     runtime.repeats.wrote();
@@ -432,6 +434,7 @@ void RunningKernel::note_execution(Runtime& runtime, const engine::Outcome& outc
 }
 
 void RunningKernel::go_on(Runtime& runtime) {
+  interrupted_ = true;
   if (running_->heard_host()) heard_.join(*host_knows_);
   host_knows_ = runtime.order.host_now();
   running_->host_knows(host_knows_->values());
@@ -439,10 +442,11 @@ void RunningKernel::go_on(Runtime& runtime) {
 
 cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operation& at) {
   engine::Outcome outcome = outcome_ ? std::move(*outcome_) : running_->finish();
+  has_waited_ |= interrupted_ && running_->reads_host_flags();
   listed_.reset();
   running_ = nullptr;
   note_execution(runtime, outcome);
-  if (has_waited_) {
+  if (interrupted_ || has_waited_) {
     // Others have run in between.
     runtime.dependent_launches.forget();
   } else {

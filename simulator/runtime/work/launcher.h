@@ -30,15 +30,16 @@ class RunningKernel {
   static cudaError_t begin(Runtime& runtime, Device& device, const KernelWork& work,
                            const Operation& at, std::uint64_t chain, std::uint64_t family,
                            std::unique_ptr<RunningKernel>* result);
-  // Runs the kernel. Returns false if it waits for memory that it does not change itself.
-  bool advance();
-  // Call before the kernel continues, after other operations have been executed.
+  // Runs the kernel, as engine::Running::advance().
+  engine::Running::State advance(std::uint64_t budget = 0);
+  // Call before the kernel continues, after others may have gone on.
   void go_on(Runtime& runtime);
   engine::Running& running() { return *running_; }
+  bool polls() const { return running_ != nullptr && running_->polls(); }
   // nullptr: it has ended.
   engine::Running* under_way() { return running_.get(); }
-  // Whether it has waited for memory to change. It may then have learnt of operations executed in
-  // the meantime.
+  // Whether it has waited for memory to change, or for the host while it changed memory itself. It
+  // may then have learnt of operations executed in the meantime.
   bool has_waited() const { return has_waited_; }
   const engine::Kernel& kernel() const { return *kernel_; }
   // Reports the outcome. The kernel's errors are kept for the next call (Device::error) unless
@@ -79,6 +80,7 @@ class RunningKernel {
   std::optional<Repeats::Attempt> attempt_;  // if it may be repeated later
   bool repeats_ = false;                     // an earlier launch, so it is not executed
   bool has_waited_ = false;
+  bool interrupted_ = false;                 // others may have gone on before it ended
   std::shared_ptr<const Clock> host_knows_;  // when it last continued
   Clock heard_;                              // what it may have learnt from the host before
 };

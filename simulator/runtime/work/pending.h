@@ -33,6 +33,7 @@ struct Pending final : Entry, PutBy {
   DeviceLaunches launches;  // grids that it has launched and that have not been executed
   std::optional<KernelWork> descendant;  // the work of `kernel`, if it is one of these grids
   std::size_t next_value = 0;  // of MemoryOperationsWork: the first operation that is not done
+  bool interrupted = false;    // the kernel, when it was last executed (slices.h)
   bool awaited = false;        // the call that has put it returns its error
   bool late = false;           // that call has returned, or its arguments were checked then
   cudaError_t result = cudaSuccess;  // once it is done

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/leaks.h"
@@ -52,6 +53,10 @@ cudaError_t resolve(Runtime& runtime, const char* function, const char* what, co
       return refuse("(" + hexadecimal(range->address) +
                     ") is no live device memory: " + describe_place(memory, range->address));
     }
+    if (arrays().find(static_cast<cudaArray_const_t>(block.at)) != nullptr)
+      return refuse(
+          "is a cudaArray_t, which has no address: cudaMemcpy2DToArray, "
+          "cudaMemcpy2DFromArray and cudaMemcpy3D copy arrays");
     if (side == Side::kDevice)
       return refuse("(" + hexadecimal(range->address) +
                     ") is host memory where device memory is meant");
