@@ -677,5 +677,29 @@ CUDA_TEST(GraphExec, ShowsAKernelsErrorAtTheNextCall) {
   EXPECT_CUDA(cudaErrorIllegalAddress, cudaStreamSynchronize(s));
 }
 
+CUDA_TEST(Capture, ACopyOfNothingAddsNoNode) {
+  Ints p(2);
+  cudaStream_t s = make_stream();
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(p.at, p.at + 1, 0, cudaMemcpyDeviceToDevice, s));
+  EXPECT_CUDA(cudaSuccess, cudaMemsetAsync(p.at, 0, 0, s));
+  cudaGraph_t g = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &g));
+  size_t nodes = 1;
+  EXPECT_CUDA(cudaSuccess, cudaGraphGetNodes(g, nullptr, &nodes));
+  EXPECT_EQ(nodes, 0);
+}
+
+CUDA_TEST(Capture, AWrongLaunchIntoTheDefaultStreamIsAnImplicitDependence) {
+  Ints p(1);
+  Store store{p.at, 0, 7};
+  cudaStream_t s = make_stream();
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  EXPECT_CUDA(cudaErrorStreamCaptureImplicit,
+              cudaLaunchKernel(kernels::store_function(), 1, 2000, store.arguments, 0, nullptr));
+  cudaGraph_t g = nullptr;
+  EXPECT_CUDA(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(s, &g));
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

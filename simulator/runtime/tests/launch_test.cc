@@ -274,6 +274,28 @@ CUDA_TEST(Launch, LargeClustersAreAllowedOnTheDeviceThatWasCurrent) {
   }
 }
 
+CUDA_TEST(Launch, ARequiredClusterHoldsForEveryLaunch) {
+  const void* const f = kernels::nothing_function();
+  const auto require = [&](int x, int y, int z) {
+    EXPECT_CUDA(cudaSuccess, cudaFuncSetAttribute(f, cudaFuncAttributeRequiredClusterWidth, x));
+    EXPECT_CUDA(cudaSuccess, cudaFuncSetAttribute(f, cudaFuncAttributeRequiredClusterHeight, y));
+    EXPECT_CUDA(cudaSuccess, cudaFuncSetAttribute(f, cudaFuncAttributeRequiredClusterDepth, z));
+  };
+  int* p = nullptr;
+  void* arguments[] = {&p};
+  const auto answer = [&](unsigned blocks) {
+    return cudaLaunchKernel(f, blocks, 32, arguments, 0, nullptr);
+  };
+  require(2, 1, 1);
+  EXPECT_CUDA(cudaErrorInvalidClusterSize, answer(3));
+  EXPECT_CUDA(cudaSuccess, answer(4));
+  EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(4, 4));
+  require(2, 0, 0);
+  EXPECT_CUDA(cudaErrorInvalidClusterSize, answer(4)) << "one size alone makes no cluster";
+  require(0, 0, 0);
+  EXPECT_CUDA(cudaSuccess, answer(3));
+}
+
 CUDA_TEST(Launch, ClustersMustDivideTheGridAndFit) {
   EXPECT_CUDA(cudaSuccess, launch_cluster(4, 2));
   EXPECT_CUDA(cudaSuccess, launch_cluster(16, 8));
