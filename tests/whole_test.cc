@@ -387,7 +387,7 @@ std::string value_for(const command::Tree& tree, const CLI::Option& option) {
 }
 
 TEST(Whole, EveryOptionOfEveryCommand) {
-  ::testing::internal::CaptureStderr();  // what is refused is said there
+  ::testing::internal::CaptureStderr();           // what is refused is said there
   std::filesystem::create_directory("a,FOLDER");  // some options need one that exists
   std::string text;
   for (const bool checkout : {false, true}) {
