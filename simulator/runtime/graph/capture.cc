@@ -90,6 +90,11 @@ cudaError_t end_capture(Runtime& runtime, Device& device, cudaStream_t stream, G
     return spoil(runtime, "cudaStreamEndCapture", *capture, cudaErrorStreamCaptureUnmatched,
                  "the capture was begun in another stream");
   cudaError_t error = capture->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+  if (error == cudaSuccess && capture->lost) {
+    error = cudaErrorStreamCaptureUnjoined;
+    runtime.explain("cudaStreamEndCapture",
+                    "a stream that joined the capture was destroyed before it was joined again");
+  }
   for (const Stream* member : capture->members) {
     if (error == cudaSuccess && member != s && !is_joined(*member, s->tail)) {
       error = cudaErrorStreamCaptureUnjoined;
@@ -212,7 +217,7 @@ void abandon(Runtime& runtime, Stream& stream) {
     for (const Stream* member : capture->members)
       if (member != &stream)
         of_others.insert(of_others.end(), member->tail.begin(), member->tail.end());
-    if (!is_joined(stream, of_others)) capture->invalid = true;
+    if (!is_joined(stream, of_others)) capture->lost = true;
     capture->members.erase(&stream);
     stream.capture = nullptr;
   }

@@ -30,6 +30,7 @@ struct Capture {
   // behind them need not be joined.
   std::set<const GraphNode*> removed;
   bool invalid = false;
+  bool lost = false;  // a stream that joined was destroyed before it was joined again
 };
 
 cudaError_t begin_capture(Runtime& runtime, Device& device, cudaStream_t stream,
