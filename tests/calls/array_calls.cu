@@ -2,7 +2,7 @@
 #include "tests/calls/rig.h"
 
 namespace lockstep::calls {
-namespace {
+namespace in_array {
 
 void create(Rig& rig) {
   const std::string name = rig.number("array");
@@ -130,9 +130,10 @@ void destroy_objects(Rig& rig) {
   if (rig.random.chance(20)) rig.answer("cudaDestroyTextureObject(0)", cudaDestroyTextureObject(0));
 }
 
-}  // namespace
+}  // namespace in_array
 
 std::vector<Call> array_calls() {
+  using namespace in_array;
   return {{6, create},         {2, ask}, {4, copy}, {4, create_texture}, {2, create_surface},
           {2, destroy_objects}};
 }

@@ -2,7 +2,7 @@
 #include "tests/calls/rig.h"
 
 namespace lockstep::calls {
-namespace {
+namespace in_copy {
 
 __device__ unsigned symbol[64];
 __constant__ unsigned constant[64];
@@ -168,9 +168,10 @@ void copy_between_devices(Rig& rig) {
              cudaMemcpyPeer(to.at, to_device, from.at, from_device, bytes));
 }
 
-}  // namespace
+}  // namespace in_copy
 
 std::vector<Call> copy_calls() {
+  using namespace in_copy;
   return {{8, copy},        {5, copy_rows}, {8, copy_in_order},       {4, copy_symbol},
           {2, ask_symbol},  {5, fill},      {3, fill_rows},           {6, fill_in_order},
           {3, copy_volume}, {1, copy_far},  {2, copy_between_devices}};

@@ -2,7 +2,7 @@
 #include "tests/calls/rig.h"
 
 namespace lockstep::calls {
-namespace {
+namespace in_device {
 
 void take_error(Rig& rig) { rig.answer("cudaGetLastError()", cudaGetLastError()); }
 
@@ -98,9 +98,10 @@ void nothing(Rig& rig) {
   }
 }
 
-}  // namespace
+}  // namespace in_device
 
 std::vector<Call> device_calls() {
+  using namespace in_device;
   return {{16, take_error}, {3, wait}, {2, select}, {2, attribute},
           {3, limit},       {4, ask},  {3, nothing}};
 }

@@ -2,7 +2,7 @@
 #include "tests/calls/rig.h"
 
 namespace lockstep::calls {
-namespace {
+namespace in_graph {
 
 void count(void* calls) { __atomic_fetch_add(static_cast<unsigned*>(calls), 1u, __ATOMIC_RELAXED); }
 
@@ -246,9 +246,10 @@ void destroy(Rig& rig) {
   rig.remove(rig.graphs, g);
 }
 
-}  // namespace
+}  // namespace in_graph
 
 std::vector<Call> graph_calls() {
+  using namespace in_graph;
   return {{4, create}, {14, add_node},   {5, change_dependencies},
           {6, ask},    {4, change_node}, {2, destroy_node},
           {2, clone},  {1, destroy}};

@@ -2,7 +2,7 @@
 #include "tests/calls/rig.h"
 
 namespace lockstep::calls {
-namespace {
+namespace in_graph_exec {
 
 void instantiate(Rig& rig) {
   Graph* const g = rig.pick(rig.graphs);
@@ -101,9 +101,10 @@ void destroy(Rig& rig) {
   rig.remove(rig.execs, e);
 }
 
-}  // namespace
+}  // namespace in_graph_exec
 
 std::vector<Call> graph_exec_calls() {
+  using namespace in_graph_exec;
   return {{7, instantiate}, {8, launch}, {4, update}, {6, change_node}, {1, flags}, {1, destroy}};
 }
 

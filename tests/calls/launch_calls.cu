@@ -2,7 +2,7 @@
 #include "tests/calls/rig.h"
 
 namespace lockstep::calls {
-namespace {
+namespace in_launch {
 
 struct Kernel {
   const void* it;
@@ -179,9 +179,10 @@ void set_cache(Rig& rig) {
              cudaFuncSetCacheConfig(k.it, static_cast<cudaFuncCache>(which)));
 }
 
-}  // namespace
+}  // namespace in_launch
 
 std::vector<Call> launch_calls() {
+  using namespace in_launch;
   return {{14, launch},        {6, launch_with_attributes}, {5, set_attribute},
           {4, ask_attributes}, {4, ask_occupancy},          {1, set_cache}};
 }

@@ -3,7 +3,8 @@
 // calls record FIRST COUNT: prints what each call of COUNT seeds returns, from seed FIRST
 // calls check FILE: compares these answers with those in FILE, which was compressed by zstd
 //
-// Each seed has a process of its own, since an implementation may end it.
+// Each seed has a process of its own, since an implementation may end it. The calls are compiled
+// with this file, since nvcc takes seconds for each.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +12,15 @@
 #include <cstring>
 #include <exception>
 
-#include "tests/calls/rig.h"
+#include "tests/calls/array_calls.cu"
+#include "tests/calls/copy_calls.cu"
+#include "tests/calls/device_calls.cu"
+#include "tests/calls/graph_calls.cu"
+#include "tests/calls/graph_exec_calls.cu"
+#include "tests/calls/launch_calls.cu"
+#include "tests/calls/memory_calls.cu"
+#include "tests/calls/rig.cu"
+#include "tests/calls/stream_calls.cu"
 #include "tests/calls/transcripts.h"
 
 namespace lockstep::calls {

@@ -5,7 +5,7 @@
 #include "tests/calls/rig.h"
 
 namespace lockstep::calls {
-namespace {
+namespace in_memory {
 
 constexpr std::size_t kSizes[] = {1, 4, 100, 256, 4096, 5000, 65536};
 
@@ -255,9 +255,10 @@ void use_pool(Rig& rig) {
   }
 }
 
-}  // namespace
+}  // namespace in_memory
 
 std::vector<Call> memory_calls() {
+  using namespace in_memory;
   return {{8, allocate},          {1, allocate_too_much},
           {6, allocate_host},     {6, allocate_managed},
           {3, allocate_pageable}, {3, allocate_pitched},

@@ -2,7 +2,7 @@
 #include "tests/calls/rig.h"
 
 namespace lockstep::calls {
-namespace {
+namespace in_stream {
 
 void create_stream(Rig& rig) {
   const std::string name = rig.number("stream");
@@ -220,9 +220,10 @@ void attach(Rig& rig) {
              cudaStreamAttachMemAsync(s.it, m->at, size, flags));
 }
 
-}  // namespace
+}  // namespace in_stream
 
 std::vector<Call> stream_calls() {
+  using namespace in_stream;
   return {{7, create_stream}, {2, destroy_stream}, {7, ask_stream},    {3, wait_for_stream},
           {4, query_stream},  {5, create_event},   {7, record_event},  {6, wait_for_event},
           {6, ask_event},     {1, destroy_event},  {4, begin_capture}, {6, end_capture},
