@@ -28,7 +28,7 @@ bool overlap(const Place& a, const Place& b, std::size_t bytes) {
 }
 
 int kind(Rig& rig) {
-  return rig.random.chance(60) ? cudaMemcpyDefault : static_cast<int>(rig.random.below(6)) - 0;
+  return rig.random.chance(60) ? cudaMemcpyDefault : static_cast<int>(rig.random.below(6));
 }
 
 void copy(Rig& rig) {

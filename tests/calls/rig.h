@@ -64,9 +64,7 @@ struct Memory {
 struct Graph {
   cudaGraph_t it = nullptr;
   std::string name;
-  std::vector<Named<cudaGraphNode_t>> nodes;
-  // A graph that is a child of another, or was captured with calls that nobody recorded, has nodes
-  // without a name.
+  std::vector<Named<cudaGraphNode_t>> nodes;  // without those that a capture has made
 };
 
 struct Exec {
@@ -110,7 +108,6 @@ class Rig {
   // A stream: one of `streams`, the default stream, or one of its special handles.
   Named<cudaStream_t> stream();
   std::string number(const char* prefix) { return text("%s%d", prefix, ++count_); }
-  bool capturing() const { return capturing_ != 0; }
 
   Random random;
   std::vector<Memory> memory;
@@ -128,7 +125,7 @@ class Rig {
 
  private:
   std::FILE* out_;
-  int line_ = 0, count_ = 0, capturing_ = 0;
+  int line_ = 0, count_ = 0;
   std::size_t slots_used_ = 0;
   unsigned* slots_ = nullptr;
   unsigned* constants_ = nullptr;
