@@ -110,7 +110,7 @@ std::uint32_t length_of_row(const GlobalRaces& races, const GlobalCell* cells, s
 
 namespace {
 
-// Whether two threads of other blocks have read, of which this block knows nothing. Then another
+// Whether two threads of other blocks have read, and this block knows nothing of them. Then another
 // read by it changes nothing: of unordered readers two are kept. No earlier launch may count.
 bool has_unordered_readers(const AccessRecords& records, CellHalf rd, const Side& side) {
   return !rd.empty() && rd.names_two() && !side.order->knows_of_others() &&

@@ -300,13 +300,13 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags) {
   const void* const caller = CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    constexpr unsigned kKnown =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if (size != 0) {
-      if (const cudaError_t error = check_unsafe(r, "cudaHostAlloc"); error != cudaSuccess)
-        return error;
+      const cudaError_t error = check_unsafe(r, "cudaHostAlloc");
+      if (error != cudaSuccess) return error;
+      if ((flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     }
-    if (size != 0 &&
-        (flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) != 0)
-      return cudaErrorInvalidValue;
     const cudaError_t error = allocate(r, d, "cudaHostAlloc", caller, pointer, size, Kind::kPinned);
     if (error == cudaSuccess && size != 0)
       r.host_flags[reinterpret_cast<Address>(*pointer)] = flags;

@@ -40,7 +40,7 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config,
     switch (attribute.id) {
       case cudaLaunchAttributeClusterDimension: {
         const auto& c = attribute.val.clusterDim;
-        if (c.x + c.y + c.z == 0) break;  // names no cluster, as an H200 shows
+        if ((c.x | c.y | c.z) == 0) break;  // names no cluster, as an H200 shows
         request->cluster = dim3(c.x, c.y, c.z);
         request->has_cluster = true;
         break;

@@ -213,15 +213,25 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
   const KernelEntry::Attributes defaults;
   const KernelEntry::Attributes& set =
       attributes == entry.attributes.end() ? defaults : attributes->second;
-  // Set by cudaFuncSetAttribute, for launches that name none. One size alone makes no cluster.
+  // Set by cudaFuncSetAttribute, for every launch. One size alone makes no cluster.
   const auto& wanted = set.required_cluster;
-  if (wanted[0] + wanted[1] + wanted[2] != 0) {
+  if ((wanted[0] | wanted[1] | wanted[2]) != 0) {
     const dim3 own(static_cast<unsigned>(wanted[0]), static_cast<unsigned>(wanted[1]),
                    static_cast<unsigned>(wanted[2]));
     if (request.has_cluster && !(convert(request.cluster) == convert(own)))
       return refuse(cudaErrorInvalidClusterSize, "a cluster " + show(request.cluster) +
                                                      "; cudaFuncSetAttribute set " + show(own));
     request.cluster = own;
+  }
+  const check::Dim3 required = kernel.required_cluster();
+  if (required.count() != 0) {
+    const dim3 own(required.x, required.y, required.z);
+    if (!request.has_cluster) {
+      request.cluster = own;
+    } else if (!(convert(request.cluster) == required)) {
+      return refuse(cudaErrorInvalidClusterSize, "a cluster " + show(request.cluster) +
+                                                     "; the kernel was compiled for " + show(own));
+    }
   }
   if (const cudaError_t error = check_cluster(runtime, function, set, request);
       error != cudaSuccess)
@@ -241,21 +251,6 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
                   std::to_string(kernel.static_shared_bytes() + request.dynamic_shared) +
                       " bytes of shared memory; the device has " +
                       std::to_string(limits.shared_per_block_optin));
-  }
-  const check::Dim3 required = kernel.required_cluster();
-  if (required.count() != 0) {
-    const dim3 own(required.x, required.y, required.z);
-    if (!request.has_cluster) {
-      request.cluster = own;
-    } else if (!(convert(request.cluster) == required)) {
-      return refuse(cudaErrorInvalidClusterSize, "a cluster " + show(request.cluster) +
-                                                     "; the kernel was compiled for " + show(own));
-    }
-  }
-  if (required.count() != 0) {
-    if (const cudaError_t error = check_cluster(runtime, function, set, request);
-        error != cudaSuccess)
-      return error;
   }
   if (request.cooperative) {
     const int blocks =
