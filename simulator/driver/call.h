@@ -26,6 +26,9 @@ using runtime::thread_state;
 enum class Needs {
   kNothing,  // not even cuInit
   kDriver,   // cuInit, or a call of the runtime API that starts the driver
+  // As kDriver: a handle in the arguments names the context. The call also returns an error that a
+  // kernel has left on the current context's device, if there is a current context.
+  kHandle,
   // A current context. The call then also returns an error that a kernel has left on the device.
   kContext,
 };
@@ -77,6 +80,18 @@ Context* find_context(CUcontext handle);
 inline CUcontext handle_of(const Context* context) {
   return reinterpret_cast<CUcontext>(const_cast<Context*>(context));
 }
+
+// Whether a handle stands for a default stream, which is the current context's. A created stream
+// names its context.
+inline bool is_default(CUstream stream) {
+  return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+// What a call that puts work into a stream, or asks about it, needs.
+inline Needs needs_of(CUstream stream) {
+  return is_default(stream) ? Needs::kContext : Needs::kHandle;
+}
+// The context in which a stream's work is executed.
+const Context* context_of(CUstream stream, const Device& device);
 
 // Unloads the modules that were loaded into a context (module_calls.cc).
 void unload_modules_of(Runtime& r, const Context& context);

@@ -41,6 +41,11 @@ cudaLaunchConfig_t config_of(const CUlaunchConfig& config);
 CUresult arguments_of(Runtime& r, Device& d, const runtime::KernelEntry& entry, void** parameters,
                       void** extra, std::vector<void*>* result);
 
+// The result for a name that is no variable's. The driver of an H200 (580) answers so.
+inline CUresult no_variable(bool is_a_kernel) {
+  return is_a_kernel ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_FOUND;
+}
+
 // Reads a file; false if it cannot be read.
 bool read_file(const char* path, std::string* bytes);
 

@@ -10,7 +10,11 @@ using lockstep::runtime::Contexts;
 
 namespace {
 
-constexpr unsigned kKnownFlags = CU_CTX_FLAGS_MASK;
+// Whether an H200's driver (580) accepts these flags of a context: at most one way to wait.
+bool are_flags(unsigned flags) {
+  const unsigned way = flags & CU_CTX_SCHED_MASK;
+  return (flags & ~CU_CTX_FLAGS_MASK) == 0 && (way & (way - 1)) == 0;
+}
 
 // Runs `body(runtime, primary context)`.
 template <class Body>
@@ -28,8 +32,9 @@ Context* named(CUcontext handle) {
 
 CUresult create(const char* function, CUcontext* result, unsigned flags, CUdevice device) {
   return locked(function, Needs::kDriver, [&](Runtime& r, Device&) {
-    if (result == nullptr || (flags & ~kKnownFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (result == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!r.device_exists(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (!are_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
     if (const cudaError_t error = r.devices[static_cast<std::size_t>(device)].error;
         error != cudaSuccess)
       return result_of(error);
@@ -84,6 +89,7 @@ CUresult cuCtxDestroy(CUcontext handle) {
 
 CUresult cuCtxPushCurrent(CUcontext handle) {
   return locked("cuCtxPushCurrent", Needs::kDriver, [&](Runtime&, Device&) {
+    if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
     Context* const context = find_context(handle);
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     Contexts::push(context);
@@ -140,13 +146,16 @@ CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
 CUresult cuCtxGetFlags(unsigned* flags) {
   return locked("cuCtxGetFlags", Needs::kContext, [&](Runtime&, Device&) {
     if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *flags = Contexts::current()->flags;
+    // A primary context always maps pinned memory; cuDevicePrimaryCtxGetState leaves that out. No
+    // context names core dumps. The driver of an H200 (580) answers so.
+    const Context& context = *Contexts::current();
+    *flags = (context.flags & ~CU_CTX_COREDUMP_ENABLE) | (context.primary ? CU_CTX_MAP_HOST : 0);
     return CUDA_SUCCESS;
   });
 }
 CUresult cuCtxSetFlags(unsigned flags) {
   return locked("cuCtxSetFlags", Needs::kContext, [&](Runtime&, Device&) {
-    if ((flags & ~kKnownFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!are_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
     Contexts::current()->flags = flags;
     return CUDA_SUCCESS;
   });
@@ -183,6 +192,25 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
     const Device& device = r.devices[static_cast<std::size_t>(context->device)];
     lockstep::runtime::wait_for(r, lockstep::runtime::Clock(r.order.all_of(device.ordinal)));
     return result_of(device.error);
+  });
+}
+
+CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {
+  return call("cuCtxGetLimit", Needs::kContext, [&] {
+    // No context shares the simulated GPU with graphics.
+    if (limit == CU_LIMIT_CIG_ENABLED && value != nullptr) {
+      *value = 0;
+      return cudaSuccess;
+    }
+    return cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit));
+  });
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return call("cuCtxSetCacheConfig", Needs::kContext, [&] {
+    return config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL
+               ? cudaErrorInvalidValue
+               : cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(config));
   });
 }
 
@@ -260,7 +288,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
   return about_primary("cuDevicePrimaryCtxSetFlags", device, [&](Runtime&, Context& context) {
-    if ((flags & ~kKnownFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!are_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
     context.flags = flags;
     return CUDA_SUCCESS;
   });

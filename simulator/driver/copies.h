@@ -10,4 +10,9 @@ namespace lockstep::driver {
 CUresult box_of(const CUDA_MEMCPY3D& parameters, cudaMemcpy3DParms* box);
 void describe_box(const cudaMemcpy3DParms& box, CUDA_MEMCPY3D* parameters);
 
+// Whether a copy has no extent in some dimension.
+inline bool copies_nothing(const CUDA_MEMCPY3D& p) {
+  return p.WidthInBytes == 0 || p.Height == 0 || p.Depth == 0;
+}
+
 }  // namespace lockstep::driver

@@ -44,10 +44,9 @@ bool place(const Side& side, const CUDA_MEMCPY3D& box, Placed* placed) {
     return true;
   }
   const void* const at = side.type == CU_MEMORYTYPE_HOST ? side.host : pointer(side.device);
-  // A single row needs no pitch and a single slice no height.
+  // A slice needs no pitch if its rows lie side by side, and a single slice no height.
   const std::size_t least = side.x_bytes + box.WidthInBytes;
-  const std::size_t pitch =
-      side.pitch == 0 && box.Height <= 1 && box.Depth <= 1 ? least : side.pitch;
+  const std::size_t pitch = side.pitch == 0 && box.Depth <= 1 ? least : side.pitch;
   const std::size_t height = side.height == 0 && box.Depth <= 1 ? side.y + box.Height : side.height;
   placed->memory = {const_cast<void*>(at), pitch, pitch, height};
   return true;
@@ -125,7 +124,8 @@ void describe_box(const cudaMemcpy3DParms& box, CUDA_MEMCPY3D* p) {
 namespace {
 
 CUresult copy_box(const Call& how, const CUDA_MEMCPY3D& parameters, CUstream stream) {
-  return locked(how.name, Needs::kContext, [&](Runtime& r, Device& d) {
+  return locked(how.name, needs_of(stream), [&](Runtime& r, Device& d) {
+    if (copies_nothing(parameters)) return CUDA_SUCCESS;
     CopyWork work;
     if (const CUresult result = box_of(parameters, &work.box); result != CUDA_SUCCESS)
       return result;
@@ -202,7 +202,7 @@ CUresult copy_array_line(const Call& how, const Line& to, const Line& from, std:
 
 CUresult copy_line(const Call& how, void* to, const void* from, std::size_t bytes,
                    cudaMemcpyKind kind, CUstream stream = nullptr) {
-  return locked(how.name, Needs::kContext, [&](Runtime& r, Device& d) {
+  return locked(how.name, needs_of(stream), [&](Runtime& r, Device& d) {
     return put(r, d, how, stream,
                lockstep::runtime::make_copy_work(to, bytes, from, bytes, bytes, 1, kind));
   });
@@ -210,7 +210,7 @@ CUresult copy_line(const Call& how, void* to, const void* from, std::size_t byte
 
 CUresult copy_peer(const Call& how, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                    CUcontext from_context, std::size_t bytes, CUstream stream) {
-  return locked(how.name, Needs::kContext, [&](Runtime& r, Device& d) {
+  return locked(how.name, needs_of(stream), [&](Runtime& r, Device& d) {
     if (find_context(to_context) == nullptr || find_context(from_context) == nullptr)
       return CUDA_ERROR_INVALID_CONTEXT;
     return result_of(put(r, d, how, stream,

@@ -149,8 +149,10 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
                       [&] { return cudaDeviceGetDefaultMemPool(pool, device); });
 }
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
-  return about_device("cuDeviceGetMemPool", device,
-                      [&] { return cudaDeviceGetMemPool(pool, device); });
+  return call("cuDeviceGetMemPool", Needs::kDriver, [&] {
+    return Runtime::get().device_exists(device) ? cudaDeviceGetMemPool(pool, device)
+                                                : cudaErrorInvalidValue;
+  });
 }
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
   return about_device("cuDeviceSetMemPool", device,

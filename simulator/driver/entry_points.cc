@@ -3,6 +3,7 @@
 #include <cudaProfiler.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -57,11 +58,21 @@ void explain_private_tables(const void* caller) {
                info.dli_fname, static_cast<int>(name.size()), name.data());
 }
 
+// The version of this driver. Versions below zero stand for it.
+int newest() {
+  static const int version = [] {
+    int result = 0;
+    cudaDriverGetVersion(&result);
+    return result;
+  }();
+  return version;
+}
+
 CUresult find(const char* name, void** function, int version, cuuint64_t flags,
               CUdriverProcAddressQueryResult* status) {
   constexpr cuuint64_t kKnown =
       CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-  if (name == nullptr || function == nullptr || (flags & ~kKnown) != 0)
+  if (name == nullptr || function == nullptr || (flags & ~kKnown) != 0 || version > newest())
     return CUDA_ERROR_INVALID_VALUE;
   *function = nullptr;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
@@ -100,13 +111,18 @@ const EntryPoint kEntryPoints[] = {
 
 }  // namespace
 
+// The first version with variants for per-thread default streams.
+constexpr int kFirstPerThread = 7000;
+
 Search find_entry_point(const char* name, int version, bool per_thread, void** function) {
   const EntryPoint* best = nullptr;
   bool known = false;
   for (const EntryPoint& e : kEntryPoints) {
     if (std::strcmp(e.name, name) != 0) continue;
     known = true;
-    if (e.version <= version && (best == nullptr || e.version > best->version)) best = &e;
+    const int first = per_thread ? std::max(e.version, kFirstPerThread) : e.version;
+    if ((version < 0 || first <= version) && (best == nullptr || e.version > best->version))
+      best = &e;
   }
   if (best == nullptr) return known ? Search::kVersionTooLow : Search::kUnknownName;
   *function = per_thread ? best->per_thread : best->function;

@@ -13,7 +13,7 @@ namespace {
 
 CUresult fill(const Call& how, CUdeviceptr to, std::size_t pitch, unsigned value,
               unsigned element_bytes, std::size_t width, std::size_t height, CUstream stream) {
-  return locked(how.name, Needs::kContext, [&](Runtime& r, Device& d) {
+  return locked(how.name, needs_of(stream), [&](Runtime& r, Device& d) {
     if (width == 0 || height == 0) return CUDA_SUCCESS;
     FillWork work;
     work.rows = {pointer(to), height == 1 ? width * element_bytes : pitch,

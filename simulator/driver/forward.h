@@ -45,7 +45,23 @@ template <Name name, Needs needs, class... Driver, class... Runtime,
           cudaError_t (*runtime_function)(Runtime...)>
 struct Forward<name, needs, CUresult(Driver...), runtime_function> {
   static CUresult run(Driver... arguments) {
-    return call(name.text, needs, [&] { return runtime_function(same<Runtime>(arguments)...); });
+    return call(name.text, needs == Needs::kContext ? needs_of(arguments...) : needs,
+                [&] { return runtime_function(same<Runtime>(arguments)...); });
+  }
+
+  // A stream among the arguments decides, or else an event.
+  static Needs needs_of(Driver... arguments) {
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    bool has_stream = false;
+    const auto see = [&](auto argument) {
+      if constexpr (std::is_same_v<decltype(argument), CUstream>)
+        stream = argument, has_stream = true;
+      if constexpr (std::is_same_v<decltype(argument), CUevent>) event = argument;
+    };
+    (see(arguments), ...);
+    if (!has_stream && event != nullptr) return Needs::kHandle;
+    return driver::needs_of(stream);
   }
 };
 

@@ -59,12 +59,25 @@ CUresult attribute(int* value, CUfunction_attribute which, const void* function)
   }
 }
 
-// Runs `ask()`, which calls the runtime API about the function behind a handle.
+// Runs `ask()`, which calls the runtime API about the function behind a handle. `unknown` is the
+// result for a handle that is none.
 template <class Ask>
-CUresult about(const char* name, const void* function, Ask&& ask) {
-  return call(name, Needs::kContext, [&] {
-    return find_kernel(function) == nullptr ? CUDA_ERROR_INVALID_HANDLE : result_of(ask());
-  });
+CUresult about(const char* name, const void* function, Ask&& ask,
+               CUresult unknown = CUDA_ERROR_INVALID_HANDLE, Needs needs = Needs::kHandle) {
+  return call(name, needs,
+              [&] { return find_kernel(function) == nullptr ? unknown : result_of(ask()); });
+}
+
+// The same for the occupancy, which is a device's.
+template <class Ask>
+CUresult about_occupancy(const char* name, const void* function, Ask&& ask) {
+  return about(name, function, std::forward<Ask>(ask), CUDA_ERROR_INVALID_HANDLE, Needs::kContext);
+}
+
+CUresult set_cache_config(CUfunc_cache config) {
+  return config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL
+             ? CUDA_ERROR_INVALID_VALUE
+             : CUDA_SUCCESS;
 }
 
 // Runs `ask()` with `device` as the current device, so that it concerns the kernel as loaded there.
@@ -108,21 +121,21 @@ CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel ke
   });
 }
 
-CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache /*config*/) {
-  return about("cuFuncSetCacheConfig", function, [] { return cudaSuccess; });
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+  return about("cuFuncSetCacheConfig", function, [&] { return set_cache_config(config); });
 }
-CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache /*config*/, CUdevice device) {
-  return on_device("cuKernelSetCacheConfig", kernel, device, [] { return cudaSuccess; });
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
+  return on_device("cuKernelSetCacheConfig", kernel, device,
+                   [&] { return set_cache_config(config); });
 }
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig /*config*/) {
   return about("cuFuncSetSharedMemConfig", function, [] { return cudaSuccess; });
 }
 
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
-  return locked("cuFuncGetModule", Needs::kContext, [&](Runtime&, Device&) {
+  return locked("cuFuncGetModule", Needs::kHandle, [&](Runtime&, Device&) {
     const KernelEntry* const entry = find_kernel(function);
-    if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (module == nullptr || entry == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const Module* const own = module_of(*entry);
     *module = own != nullptr && own->library == nullptr
                   ? reinterpret_cast<CUmodule>(const_cast<Module*>(own))
@@ -132,15 +145,19 @@ CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return about("cuFuncGetName", function, [&] { return cudaFuncGetName(name, function); });
+  return about(
+      "cuFuncGetName", function, [&] { return cudaFuncGetName(name, function); },
+      CUDA_ERROR_INVALID_VALUE);
 }
 CUresult cuKernelGetName(const char** name, CUkernel kernel) {
   return about("cuKernelGetName", kernel, [&] { return cudaFuncGetName(name, kernel); });
 }
 CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
                             std::size_t* size) {
-  return about("cuFuncGetParamInfo", function,
-               [&] { return cudaFuncGetParamInfo(function, index, offset, size); });
+  return about(
+      "cuFuncGetParamInfo", function,
+      [&] { return cudaFuncGetParamInfo(function, index, offset, size); },
+      CUDA_ERROR_INVALID_VALUE);
 }
 CUresult cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset,
                               std::size_t* size) {
@@ -164,7 +181,7 @@ CUresult cuFuncLoad(CUfunction function) {
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
                                                      std::size_t dynamic_shared) {
-  return about("cuOccupancyMaxActiveBlocksPerMultiprocessor", function, [&] {
+  return about_occupancy("cuOccupancyMaxActiveBlocksPerMultiprocessor", function, [&] {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_shared);
   });
 }
@@ -172,14 +189,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
                                                               int threads,
                                                               std::size_t dynamic_shared,
                                                               unsigned flags) {
-  return about("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", function, [&] {
+  return about_occupancy("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", function, [&] {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
                                                                   dynamic_shared, flags);
   });
 }
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function,
                                                  int blocks, int threads) {
-  return about("cuOccupancyAvailableDynamicSMemPerBlock", function, [&] {
+  return about_occupancy("cuOccupancyAvailableDynamicSMemPerBlock", function, [&] {
     return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads);
   });
 }
@@ -192,7 +209,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best_bl
                                                    CUoccupancyB2DSize shared_of_block,
                                                    std::size_t dynamic_shared, int block_limit,
                                                    unsigned flags) {
-  return about("cuOccupancyMaxPotentialBlockSizeWithFlags", function, [&] {
+  return about_occupancy("cuOccupancyMaxPotentialBlockSizeWithFlags", function, [&] {
     if (least_grid == nullptr || best_block == nullptr) return CUDA_ERROR_INVALID_VALUE;
     cudaFuncAttributes a;
     if (const cudaError_t error = cudaFuncGetAttributes(&a, function); error != cudaSuccess)
@@ -218,7 +235,9 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best_bl
       *best_block = block;
       *least_grid = blocks * processors;
     }
-    return best_threads == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    // No block of any size fits.
+    if (best_threads == 0) *best_block = *least_grid = 0;
+    return CUDA_SUCCESS;
   });
 }
 CUresult cuOccupancyMaxPotentialBlockSize(int* least_grid, int* best_block, CUfunction function,
@@ -231,7 +250,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* least_grid, int* best_block, CUfu
 
 CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
                                             const CUlaunchConfig* config) {
-  return about("cuOccupancyMaxPotentialClusterSize", function, [&] {
+  return about_occupancy("cuOccupancyMaxPotentialClusterSize", function, [&] {
     if (config == nullptr) return cudaErrorInvalidValue;
     const cudaLaunchConfig_t same = config_of(*config);
     return cudaOccupancyMaxPotentialClusterSize(size, function, &same);
@@ -239,7 +258,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
 }
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
                                       const CUlaunchConfig* config) {
-  return about("cuOccupancyMaxActiveClusters", function, [&] {
+  return about_occupancy("cuOccupancyMaxActiveClusters", function, [&] {
     if (config == nullptr) return cudaErrorInvalidValue;
     const cudaLaunchConfig_t same = config_of(*config);
     return cudaOccupancyMaxActiveClusters(clusters, function, &same);

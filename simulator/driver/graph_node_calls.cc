@@ -59,7 +59,8 @@ template <class Body>
 CUresult with_copy(const char* function, const CUDA_MEMCPY3D* p, Body&& body) {
   return locked(function, Needs::kContext, [&](Runtime&, Device&) {
     cudaMemcpy3DParms box;
-    if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    // A node copies something, as an H200 shows; a call may copy nothing.
+    if (p == nullptr || copies_nothing(*p)) return CUDA_ERROR_INVALID_VALUE;
     const CUresult read = box_of(*p, &box);
     return read != CUDA_SUCCESS ? read : result_of(body(&box));
   });
@@ -197,6 +198,10 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* p
   });
 }
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
+  if (p != nullptr && p->func == nullptr && p->kern == nullptr) {
+    return call("cuGraphKernelNodeSetParams", Needs::kContext,
+                [] { return CUDA_ERROR_INVALID_VALUE; });
+  }
   return with_kernel("cuGraphKernelNodeSetParams", p,
                      [&](const auto* same) { return cudaGraphKernelNodeSetParams(node, same); });
 }

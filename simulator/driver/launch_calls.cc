@@ -54,6 +54,13 @@ CUresult arguments_of(Runtime& r, Device& d, const KernelEntry& entry, void** pa
     }
     result->push_back(buffer + offsets[i]);
   }
+  const std::size_t used = offsets.back();
+  if (size > used) {
+    r.explain("cuLaunchKernel", demangled(entry.name) + ": the buffer of parameters has " +
+                                    std::to_string(size) + " bytes, the parameters " +
+                                    std::to_string(used));
+    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  }
   return CUDA_SUCCESS;
 }
 
@@ -69,13 +76,13 @@ CUresult refused(Runtime& r, const KernelEntry* entry, CUresult result) {
 
 CUresult launch(const char* name, CUfunction function, const cudaLaunchConfig_t& config,
                 void** parameters, void** extra) {
-  return locked(name, Needs::kContext, [&](Runtime& r, Device& d) {
+  return locked(name, needs_of(config.stream), [&](Runtime& r, Device& d) {
     const KernelEntry* const entry = find_kernel(function);
     if (entry == nullptr) return refused(r, nullptr, CUDA_ERROR_INVALID_HANDLE);
-    if (const Module* module = module_of(*entry);
-        module != nullptr && module->library == nullptr && module->context != Contexts::current()) {
+    if (const Module* module = module_of(*entry); module != nullptr && module->library == nullptr &&
+                                                  module->context != context_of(config.stream, d)) {
       r.explain(name, demangled(entry->name) +
-                          ": its module was loaded into another context than the current one");
+                          ": its module was loaded into another context than the stream's");
       return refused(r, entry, CUDA_ERROR_INVALID_HANDLE);
     }
     std::vector<void*> unpacked;

@@ -50,8 +50,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_optio
 CUresult cuLibraryUnload(CUlibrary library) {
   return call("cuLibraryUnload", Needs::kDriver, [&] {
     std::lock_guard lock(Runtime::get().lock);
-    forget_modules_of_library(library);
-    return cudaLibraryUnload(library);
+    const cudaError_t error = cudaLibraryUnload(library);
+    if (error == cudaSuccess) forget_modules_of_library(library);
+    return error;
   });
 }
 
@@ -63,12 +64,18 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* nam
 CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                             const char* name) {
   return call("cuLibraryGetGlobal", Needs::kContext, [&] {
-    return found(cudaLibraryGetGlobal(reinterpret_cast<void**>(address), bytes, library, name));
+    if (name != nullptr && *name == '\0') return CUDA_ERROR_INVALID_VALUE;
+    const cudaError_t error =
+        cudaLibraryGetGlobal(reinterpret_cast<void**>(address), bytes, library, name);
+    if (error != cudaErrorSymbolNotFound) return result_of(error);
+    cudaKernel_t kernel = nullptr;
+    return no_variable(cudaLibraryGetKernel(&kernel, library, name) == cudaSuccess);
   });
 }
 CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                              const char* name) {
   return call("cuLibraryGetManaged", Needs::kContext, [&] {
+    if (name != nullptr && *name == '\0') return CUDA_ERROR_INVALID_VALUE;
     return found(cudaLibraryGetManaged(reinterpret_cast<void**>(address), bytes, library, name));
   });
 }

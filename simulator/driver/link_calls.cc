@@ -18,10 +18,14 @@ namespace fatbin = lockstep::fatbin;
 
 namespace {
 
+// A module without any code.
+constexpr char kNothing[] = ".version 9.0\n.target sm_75\n.address_size 64\n";
+
 struct Linker {
   JitOptions jit;
   std::vector<std::string> texts;
   std::string linked;  // the result of cuLinkComplete; afterwards the linker accepts no input
+  CUresult refused = CUDA_SUCCESS;  // the result for an input that was none; then it is the link's
 };
 
 // Guarded by the device lock.
@@ -74,9 +78,17 @@ CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType ty
   std::uint32_t magic = 0;
   if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
   if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return CUDA_ERROR_INVALID_VALUE;
-  if (type == CU_JIT_INPUT_PTX) {
+  // Text is accepted as a fat binary too.
+  if (type == CU_JIT_INPUT_PTX ||
+      (type == CU_JIT_INPUT_FATBINARY && bytes.find(".version") < bytes.find('\0'))) {
     linker.texts.push_back(bytes.substr(0, bytes.find('\0')));
     return CUDA_SUCCESS;
+  }
+  if (type == CU_JIT_INPUT_CUBIN && bytes.compare(0, 4, "\177ELF") != 0 &&
+      !(bytes.size() >= 32 && lockstep::runtime::is_linked(bytes.data())) &&
+      magic != kContainerMagic) {
+    r.explain(function, "this is no machine code");
+    return CUDA_ERROR_INVALID_IMAGE;
   }
   if (magic == kContainerMagic) return add_fat_binary(r, function, bytes, linker);
   // Linked code counts as machine code: on a GPU, too, the result of cuLinkComplete cannot be
@@ -98,7 +110,8 @@ extern "C" {
 CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
   return locked("cuLinkCreate", Needs::kContext, [&](Runtime& r, Device&) {
     if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    auto linker = std::make_unique<Linker>(Linker{JitOptions(count, options, values), {}, {}});
+    auto linker = std::make_unique<Linker>(
+        Linker{.jit = JitOptions(count, options, values), .texts = {}, .linked = {}});
     if (const cudaError_t error = linker->jit.check(r.settings.profile->compute_capability());
         error != cudaSuccess)
       return result_of(error);
@@ -112,8 +125,11 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::
                        const char* name, unsigned, CUjit_option*, void**) {
   return about_link("cuLinkAddData", state, [&](Runtime& r, Device&, Linker& linker) {
     if (data == nullptr || size == 0 || !linker.linked.empty()) return CUDA_ERROR_INVALID_VALUE;
-    return add(r, "cuLinkAddData", linker, type, std::string(static_cast<const char*>(data), size),
-               name == nullptr ? "" : name);
+    const CUresult result =
+        add(r, "cuLinkAddData", linker, type, std::string(static_cast<const char*>(data), size),
+            name == nullptr ? "" : name);
+    if (result == CUDA_ERROR_INVALID_IMAGE) linker.refused = result;
+    return result;
   });
 }
 
@@ -133,12 +149,14 @@ CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
   return about_link("cuLinkComplete", state, [&](Runtime& r, Device& d, Linker& linker) {
     if (code == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!linker.linked.empty()) return CUDA_ERROR_INVALID_HANDLE;
+    if (linker.refused != CUDA_SUCCESS) return linker.refused;
     if (!linker.texts.empty()) {
       auto* const binary = r.modules.add_texts(linker.texts);
       const cudaError_t error = r.modules.load(r, *binary, d.ordinal);
       lockstep::runtime::remove_code(r, binary);
       if (error != cudaSuccess) return result_of(error);
     }
+    if (linker.texts.empty()) linker.texts.emplace_back(kNothing);
     linker.linked = lockstep::runtime::pack_linked(linker.texts, linker.jit.limits());
     *code = linker.linked.data();
     if (size != nullptr) *size = linker.linked.size();

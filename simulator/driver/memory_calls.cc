@@ -14,8 +14,9 @@ namespace {
 
 // Runs `make()`, which stores an address at `result`, and notes the allocation's caller.
 template <class Make>
-CUresult allocate(const char* function, const void* caller, void* result, Make&& make) {
-  return locked(function, Needs::kContext, [&](Runtime& r, Device&) {
+CUresult allocate(const char* function, const void* caller, void* result, Make&& make,
+                  Needs needs = Needs::kContext) {
+  return locked(function, needs, [&](Runtime& r, Device&) {
     if (const CUresult made = result_of(make()); made != CUDA_SUCCESS || result == nullptr)
       return made;
     const Address address = *static_cast<const Address*>(result);
@@ -48,7 +49,7 @@ CUresult advise_1(CUdeviceptr address, std::size_t bytes, CUmem_advise advice, C
   });
 }
 CUresult prefetch_1(CUdeviceptr address, std::size_t bytes, CUdevice device, CUstream stream) {
-  return call("cuMemPrefetchAsync", Needs::kContext, [&] {
+  return call("cuMemPrefetchAsync", needs_of(stream), [&] {
     return cudaMemPrefetchAsync(pointer(address), bytes, location_of(device), 0, stream);
   });
 }
@@ -60,6 +61,12 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   return allocate("cuMemAlloc", CALLER, address, [&] {
     return bytes == 0 ? cudaErrorInvalidValue : cudaMalloc(place(address), bytes);
   });
+}
+
+// Needs a context only to free something.
+CUresult cuMemFree(CUdeviceptr address) {
+  return call("cuMemFree", address == 0 ? Needs::kHandle : Needs::kContext,
+              [&] { return cudaFree(pointer(address)); });
 }
 
 CUresult cuMemAllocPitch(CUdeviceptr* address, std::size_t* pitch, std::size_t width,
@@ -99,24 +106,28 @@ CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
 }
 
 CUresult cuMemAllocHost(void** address, std::size_t bytes) {
-  return allocate("cuMemAllocHost", CALLER, address, [&] {
-    return bytes == 0 ? cudaErrorInvalidValue : cudaMallocHost(address, bytes);
-  });
+  return allocate("cuMemAllocHost", CALLER, address,
+                  [&] { return cudaMallocHost(address, bytes); });
 }
 CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned flags) {
   return allocate("cuMemHostAlloc", CALLER, address, [&] {
-    return bytes == 0 ? cudaErrorInvalidValue : cudaHostAlloc(address, bytes, flags);
+    constexpr unsigned kKnown =
+        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    return (flags & ~kKnown) != 0 ? cudaErrorInvalidValue : cudaHostAlloc(address, bytes, flags);
   });
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return allocate("cuMemAllocAsync", CALLER, address,
-                  [&] { return cudaMallocAsync(place(address), bytes, stream); });
+  return allocate(
+      "cuMemAllocAsync", CALLER, address,
+      [&] { return cudaMallocAsync(place(address), bytes, stream); }, needs_of(stream));
 }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
-  return allocate("cuMemAllocFromPoolAsync", CALLER, address,
-                  [&] { return cudaMallocFromPoolAsync(place(address), bytes, pool, stream); });
+  return allocate(
+      "cuMemAllocFromPoolAsync", CALLER, address,
+      [&] { return cudaMallocFromPoolAsync(place(address), bytes, pool, stream); },
+      needs_of(stream));
 }
 
 }  // extern "C"

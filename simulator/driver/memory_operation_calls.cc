@@ -25,15 +25,15 @@ namespace {
 CUresult put_operations(const char* function, CUstream stream, unsigned count,
                         const CUstreamBatchMemOpParams* operations, unsigned flags) {
   return call(
-      function, Needs::kContext,
+      function, needs_of(stream),
       [&]() -> cudaError_t {
         if (flags != 0 || (count != 0 && operations == nullptr)) return cudaErrorInvalidValue;
         Runtime& r = Runtime::get();
-        Work work =
-            MemoryOperationsWork{{operations, operations + count}, handle_of(Contexts::current())};
-        auto& asked = std::get<MemoryOperationsWork>(work);
         const std::lock_guard lock(r.lock);
         Device& d = r.current();
+        Work work = MemoryOperationsWork{{operations, operations + count},
+                                         handle_of(context_of(stream, d))};
+        auto& asked = std::get<MemoryOperationsWork>(work);
         auto* const s = r.streams.find_stream(stream, d.ordinal);
         if (s == nullptr) return cudaErrorInvalidResourceHandle;
         if (const cudaError_t error = check_operations(r, function, asked);

@@ -1,4 +1,6 @@
 // Modules: device code in a context.
+#include <cstdlib>
+#include <cstring>
 #include <list>
 
 #include "simulator/driver/code.h"
@@ -67,7 +69,7 @@ CUresult load_data(const char* function, CUmodule* module, const void* image, un
 template <class Body>
 CUresult about(const char* function, CUmodule handle, Body&& body, Loads loads = Loads::kNoCode) {
   return locked(
-      function, Needs::kContext,
+      function, Needs::kHandle,
       [&](Runtime& r, Device&) {
         Module* const module = find_module(handle);
         if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
@@ -172,7 +174,8 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* 
   return about(
       "cuModuleGetFunction", handle,
       [&](Runtime& r, Module& module, const auto& loaded) {
-        if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        if (function == nullptr || name == nullptr || *name == '\0')
+          return CUDA_ERROR_INVALID_VALUE;
         if (loaded.find_kernel(name) == nullptr) return CUDA_ERROR_NOT_FOUND;
         KernelEntry* const entry = kernel_named(r, module, name);
         const lockstep::engine::Kernel* kernel = nullptr;
@@ -207,10 +210,10 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmod
 CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule handle,
                            const char* name) {
   return about("cuModuleGetGlobal", handle, [&](Runtime&, Module&, const auto& loaded) {
-    if (name == nullptr || (address == nullptr && bytes == nullptr))
+    if (name == nullptr || *name == '\0' || (address == nullptr && bytes == nullptr))
       return CUDA_ERROR_INVALID_VALUE;
     const auto* const variable = loaded.find_variable(name);
-    if (variable == nullptr) return CUDA_ERROR_NOT_FOUND;
+    if (variable == nullptr) return no_variable(loaded.find_kernel(name) != nullptr);
     if (address != nullptr) *address = variable->base;
     if (bytes != nullptr) *bytes = variable->size;
     return CUDA_SUCCESS;
@@ -220,7 +223,9 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule ha
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   return call("cuModuleGetLoadingMode", Needs::kDriver, [&] {
     if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *mode = CU_MODULE_EAGER_LOADING;
+    const char* const eager = std::getenv("CUDA_MODULE_LOADING");
+    *mode = eager != nullptr && std::strcmp(eager, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
+                                                                 : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
   });
 }

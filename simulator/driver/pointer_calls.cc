@@ -1,4 +1,6 @@
 // Attributes of addresses.
+#include <set>
+
 #include "simulator/driver/call.h"
 
 using namespace lockstep::driver;
@@ -23,10 +25,17 @@ const Allocation* live_at(Runtime& r, CUdeviceptr address) {
   return a == nullptr || a->freed ? nullptr : a;
 }
 
+// The allocations whose copies the program wants to be synchronous: their numbers, which are never
+// used again.
+std::set<unsigned long long>& synchronous_copies() {
+  static auto* const all = new std::set<unsigned long long>;
+  return *all;
+}
+
 CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr address, void* result) {
   switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return put<CUcontext>(result, handle_of(&contexts().primary(a.device)));
+      return put<CUcontext>(result, handle_of(contexts().owner_of(a.base, a.device)));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put<unsigned>(result, a.kind == Kind::kPinned || a.kind == Kind::kRegistered
                                        ? CU_MEMORYTYPE_HOST
@@ -36,7 +45,7 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
       if (!is_for_host(a)) return CUDA_ERROR_INVALID_VALUE;
       return put<void*>(result, pointer(address));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put<int>(result, 1);  // every copy has happened when it returns
+      return put<int>(result, synchronous_copies().count(a.id) != 0 ? 1 : 0);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: return put<unsigned long long>(result, a.id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return put<int>(result, a.kind == Kind::kManaged);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put<int>(result, a.device);
@@ -53,6 +62,7 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return put<CUmemoryPool>(result, nullptr);
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return put<std::size_t>(result, a.size);
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return put<void*>(result, pointer(a.base));
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return put<int>(result, 0);
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: return put<unsigned long long>(result, a.id);
     default: return CUDA_ERROR_INVALID_VALUE;
   }
@@ -101,10 +111,15 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
 
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUdeviceptr address) {
   return locked("cuPointerSetAttribute", Needs::kDriver, [&](Runtime& r, Device&) {
-    return value == nullptr || which != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
-                   live_at(r, address) == nullptr
-               ? CUDA_ERROR_INVALID_VALUE
-               : CUDA_SUCCESS;
+    const Allocation* const a = live_at(r, address);
+    if (value == nullptr || which != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || a == nullptr)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (*static_cast<const unsigned*>(value) != 0) {
+      synchronous_copies().insert(a->id);
+    } else {
+      synchronous_copies().erase(a->id);
+    }
+    return CUDA_SUCCESS;
   });
 }
 

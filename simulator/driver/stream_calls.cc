@@ -24,9 +24,7 @@ namespace lockstep::driver {
 CUresult capture_info_3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                         CUgraph* graph, const CUgraphNode** dependencies,
                         const CUgraphEdgeData** data, std::size_t* count) {
-  const bool is_default =
-      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-  return call("cuStreamGetCaptureInfo", is_default ? Needs::kContext : Needs::kDriver, [&] {
+  return call("cuStreamGetCaptureInfo", needs_of(stream), [&] {
     return cudaStreamGetCaptureInfo(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
                                     reinterpret_cast<unsigned long long*>(id), graph, dependencies,
                                     reinterpret_cast<const cudaGraphEdgeData**>(data), count);
@@ -40,7 +38,7 @@ CUresult capture_info_2(CUstream stream, CUstreamCaptureStatus* status, cuuint64
 // The form that accepts no data of edges.
 CUresult update_dependencies_1(CUstream stream, CUgraphNode* dependencies, std::size_t count,
                                unsigned flags) {
-  return call("cuStreamUpdateCaptureDependencies", Needs::kContext, [&] {
+  return call("cuStreamUpdateCaptureDependencies", needs_of(stream), [&] {
     return cudaStreamUpdateCaptureDependencies(stream, dependencies, nullptr, count, flags);
   });
 }
@@ -57,15 +55,12 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priori
 
 // The context of a stream; the current context for a default stream.
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
-  return locked("cuStreamGetCtx", Needs::kContext, [&](Runtime& r, Device& d) {
+  return locked("cuStreamGetCtx", needs_of(stream), [&](Runtime& r, Device& d) {
     const auto* const s = r.streams.find_stream(stream, d.ordinal);
     if (result == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (s == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    const Context* const current = Contexts::current();
-    const bool is_default = s->id <= lockstep::runtime::Stream::kPerThreadId;
-    *result = handle_of(is_default || current->streams.count(stream) != 0
-                            ? current
-                            : contexts().owner_of(stream, s->device));
+    *result = handle_of(
+        lockstep::driver::context_of(stream, r.devices[static_cast<std::size_t>(s->device)]));
     return CUDA_SUCCESS;
   });
 }

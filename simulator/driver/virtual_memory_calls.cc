@@ -24,8 +24,10 @@ void drop_if_unused(Runtime& r, CUmemGenericAllocationHandle handle) {
   state().physical.erase(handle);
 }
 
+// In the order in which an H200's driver (580) judges them.
 CUresult check_properties(Runtime& r, const char* function, const CUmemAllocationProp* p) {
-  if (p == nullptr || p->type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (p == nullptr || p->location.type == CU_MEM_LOCATION_TYPE_INVALID)
+    return CUDA_ERROR_INVALID_VALUE;
   if (p->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
       p->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) {
     r.explain(function,
@@ -33,7 +35,8 @@ CUresult check_properties(Runtime& r, const char* function, const CUmemAllocatio
               "simulated GPU");
     return CUDA_ERROR_NOT_SUPPORTED;
   }
-  return r.device_exists(p->location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  if (!r.device_exists(p->location.id)) return CUDA_ERROR_INVALID_DEVICE;
+  return p->type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace
@@ -41,11 +44,13 @@ CUresult check_properties(Runtime& r, const char* function, const CUmemAllocatio
 extern "C" {
 
 CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp* properties,
-                                       CUmemAllocationGranularity_flags /*which*/) {
-  return locked("cuMemGetAllocationGranularity", Needs::kDriver, [&](Runtime& r, Device&) {
-    if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                                       CUmemAllocationGranularity_flags which) {
+  return call("cuMemGetAllocationGranularity", Needs::kDriver, [&] {
+    if (bytes == nullptr || properties == nullptr || which < 0 ||
+        which > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+      return CUDA_ERROR_INVALID_VALUE;
     *bytes = kGranularity;
-    return check_properties(r, "cuMemGetAllocationGranularity", properties);
+    return CUDA_SUCCESS;
   });
 }
 
@@ -116,9 +121,12 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
   return locked("cuMemMap", Needs::kDriver, [&](Runtime& r, Device&) {
     Physical* const p = state().find(handle);
     Multicast* const m = state().find_multicast(handle);
-    if ((p == nullptr && m == nullptr) || offset != 0 || flags != 0 ||
-        bytes != (p != nullptr ? p->bytes : m->properties.size) || address % kGranularity != 0)
-      return CUDA_ERROR_INVALID_VALUE;
+    if (p == nullptr && m == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (offset != 0 || bytes != (p != nullptr ? p->bytes : m->properties.size)) {
+      r.explain("cuMemMap", "only memory as a whole can be mapped");
+      return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (flags != 0 || address % kGranularity != 0) return CUDA_ERROR_INVALID_VALUE;
     const auto range = state().reserved.upper_bound(address);
     if (range == state().reserved.begin()) return CUDA_ERROR_INVALID_VALUE;
     const auto& [begin, room] = *std::prev(range);
@@ -151,7 +159,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
     for (std::size_t i = 0; i < count; ++i) {
       if (descriptions[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
-      if (!r.device_exists(descriptions[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
+      if (!r.device_exists(descriptions[i].location.id)) return CUDA_ERROR_INVALID_VALUE;
       if (descriptions[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
         r.explain("cuMemSetAccess",
                   "access other than to read and write is not supported by the simulated GPU");

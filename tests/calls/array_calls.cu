@@ -132,7 +132,7 @@ void destroy_objects(Rig& rig) {
 
 }  // namespace in_array
 
-std::vector<Call> array_calls() {
+std::vector<Call<Rig>> array_calls() {
   using namespace in_array;
   return {{6, create},         {2, ask}, {4, copy}, {4, create_texture}, {2, create_surface},
           {2, destroy_objects}};

@@ -170,7 +170,7 @@ void copy_between_devices(Rig& rig) {
 
 }  // namespace in_copy
 
-std::vector<Call> copy_calls() {
+std::vector<Call<Rig>> copy_calls() {
   using namespace in_copy;
   return {{8, copy},        {5, copy_rows}, {8, copy_in_order},       {4, copy_symbol},
           {2, ask_symbol},  {5, fill},      {3, fill_rows},           {6, fill_in_order},

@@ -100,7 +100,7 @@ void nothing(Rig& rig) {
 
 }  // namespace in_device
 
-std::vector<Call> device_calls() {
+std::vector<Call<Rig>> device_calls() {
   using namespace in_device;
   return {{16, take_error}, {3, wait}, {2, select}, {2, attribute},
           {3, limit},       {4, ask},  {3, nothing}};

@@ -248,7 +248,7 @@ void destroy(Rig& rig) {
 
 }  // namespace in_graph
 
-std::vector<Call> graph_calls() {
+std::vector<Call<Rig>> graph_calls() {
   using namespace in_graph;
   return {{4, create}, {14, add_node},   {5, change_dependencies},
           {6, ask},    {4, change_node}, {2, destroy_node},

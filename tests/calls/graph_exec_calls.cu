@@ -103,7 +103,7 @@ void destroy(Rig& rig) {
 
 }  // namespace in_graph_exec
 
-std::vector<Call> graph_exec_calls() {
+std::vector<Call<Rig>> graph_exec_calls() {
   using namespace in_graph_exec;
   return {{7, instantiate}, {8, launch}, {4, update}, {6, change_node}, {1, flags}, {1, destroy}};
 }

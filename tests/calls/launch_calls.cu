@@ -181,7 +181,7 @@ void set_cache(Rig& rig) {
 
 }  // namespace in_launch
 
-std::vector<Call> launch_calls() {
+std::vector<Call<Rig>> launch_calls() {
   using namespace in_launch;
   return {{14, launch},        {6, launch_with_attributes}, {5, set_attribute},
           {4, ask_attributes}, {4, ask_occupancy},          {1, set_cache}};

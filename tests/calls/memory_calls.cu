@@ -257,7 +257,7 @@ void use_pool(Rig& rig) {
 
 }  // namespace in_memory
 
-std::vector<Call> memory_calls() {
+std::vector<Call<Rig>> memory_calls() {
   using namespace in_memory;
   return {{8, allocate},          {1, allocate_too_much},
           {6, allocate_host},     {6, allocate_managed},

@@ -23,13 +23,6 @@ void require(cudaError_t error, const char* what) {
   std::exit(2);
 }
 
-std::uint64_t digest(const void* data, std::size_t bytes) {  // FNV-1a
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (std::size_t i = 0; i < bytes; ++i)
-    hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3;
-  return hash;
-}
-
 }  // namespace
 
 Rig::Rig(std::uint64_t seed, std::FILE* out) : random(seed), out_(out) {

@@ -7,50 +7,14 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "tests/calls/random.h"
+
 namespace lockstep::calls {
-
-// printf into a string.
-__attribute__((format(printf, 1, 2))) inline std::string text(const char* format, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  return line;
-}
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {  // splitmix64
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
-  std::size_t below(std::size_t bound) { return next() % bound; }
-  bool chance(int percent) { return below(100) < static_cast<std::size_t>(percent); }
-  template <class T, std::size_t kCount>
-  T of(const T (&values)[kCount]) {
-    return values[below(kCount)];
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-// An object with its name in the transcript.
-template <class T>
-struct Named {
-  T it = {};
-  std::string name;
-};
 
 // Memory that calls may name.
 struct Memory {
@@ -96,14 +60,13 @@ class Rig {
   const unsigned* constants() const { return constants_; }
   std::string slot_name() const { return text("slot%zu", slots_used_ - 1); }
 
-  // One of `all`, or nullptr without any.
   template <class T>
   T* pick(std::vector<T>& all) {
-    return all.empty() ? nullptr : &all[random.below(all.size())];
+    return calls::pick(random, all);
   }
   template <class T>
   void remove(std::vector<T>& all, T* one) {
-    all.erase(all.begin() + (one - all.data()));
+    calls::remove(all, one);
   }
   // A stream: one of `streams`, the default stream, or one of its special handles.
   Named<cudaStream_t> stream();
@@ -131,20 +94,15 @@ class Rig {
   unsigned* constants_ = nullptr;
 };
 
-struct Call {
-  int weight;
-  void (*make)(Rig&);
-};
-
 // The calls of each file.
-std::vector<Call> memory_calls();
-std::vector<Call> copy_calls();
-std::vector<Call> stream_calls();
-std::vector<Call> launch_calls();
-std::vector<Call> graph_calls();
-std::vector<Call> graph_exec_calls();
-std::vector<Call> array_calls();
-std::vector<Call> device_calls();
+std::vector<Call<Rig>> memory_calls();
+std::vector<Call<Rig>> copy_calls();
+std::vector<Call<Rig>> stream_calls();
+std::vector<Call<Rig>> launch_calls();
+std::vector<Call<Rig>> graph_calls();
+std::vector<Call<Rig>> graph_exec_calls();
+std::vector<Call<Rig>> array_calls();
+std::vector<Call<Rig>> device_calls();
 
 // Adds `value` to each word of a slot.
 __global__ void add(unsigned* slot, unsigned value);

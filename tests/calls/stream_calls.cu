@@ -222,7 +222,7 @@ void attach(Rig& rig) {
 
 }  // namespace in_stream
 
-std::vector<Call> stream_calls() {
+std::vector<Call<Rig>> stream_calls() {
   using namespace in_stream;
   return {{7, create_stream}, {2, destroy_stream}, {7, ask_stream},    {3, wait_for_stream},
           {4, query_stream},  {5, create_event},   {7, record_event},  {6, wait_for_event},

@@ -423,6 +423,9 @@ CUDA_TEST(DriverLaunch, TakesArgumentsInEitherForm) {
                    CU_LAUNCH_PARAM_END};
   GOOD(cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 16, nullptr, nullptr, extra));
   EXPECT_EQ(words_at(out, 4), (std::vector<unsigned>{4, 3, 2, 1}));
+  bytes = sizeof packed + 8;
+  EXPECT_CU(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+            cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 16, nullptr, nullptr, extra));
   CUlaunchConfig config{};
   config.gridDimX = config.gridDimY = config.gridDimZ = 1;
   config.blockDimX = 4;

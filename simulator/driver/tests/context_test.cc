@@ -139,6 +139,34 @@ CUDA_TEST(DriverContext, LaunchesOnlyItsOwnFunctions) {
   EXPECT_EQ(scaled(scale, 6), 18u);
 }
 
+// A created stream names its context: a thread without one may use it.
+CUDA_TEST(DriverContext, IsNamedByAStream) {
+  start();
+  const CUfunction scale = function(load(), "scale");
+  CUdeviceptr out = words({0}), copy = words({0});
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  GOOD(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  GOOD(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  std::thread([&] {
+    CUcontext none = nullptr, of = nullptr;
+    EXPECT_CU(CUDA_SUCCESS, cuCtxGetCurrent(&none));
+    EXPECT_EQ(none, nullptr);
+    unsigned x = 14;
+    void* arguments[] = {&out, &x};
+    EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT,
+              cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+    EXPECT_CU(CUDA_SUCCESS, cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+    EXPECT_CU(CUDA_SUCCESS, cuMemcpyAsync(copy, out, 4, stream));
+    EXPECT_CU(CUDA_SUCCESS, cuEventRecord(event, stream));
+    EXPECT_CU(CUDA_SUCCESS, cuEventSynchronize(event));
+    EXPECT_CU(CUDA_SUCCESS, cuStreamSynchronize(stream));
+    EXPECT_CU(CUDA_SUCCESS, cuStreamGetCtx(stream, &of));
+    EXPECT_NE(of, nullptr);
+  }).join();
+  EXPECT_EQ(words_at(copy, 1)[0], 42u);
+}
+
 CUDA_TEST(DriverContext, MixesWithTheRuntime) {
   start();
   const CUfunction scale = function(load(), "scale");

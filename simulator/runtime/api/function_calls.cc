@@ -185,7 +185,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
                  if (blocks == nullptr || threads <= 0) return cudaErrorInvalidValue;
                  // A limit below the usual one does not count, as an H200 shows.
                  const std::size_t limit = std::max<std::size_t>(
-                     dynamic_shared_limit(r, entry, kernel, d.ordinal), r.limits.shared_per_block);
+                     dynamic_shared_limit(r, entry, kernel, d.ordinal),
+                     r.limits.shared_per_block - kernel.static_shared_bytes());
                  *blocks = blocks_per_multiprocessor(*r.settings.profile, kernel, threads,
                                                      dynamic_shared, limit);
                  return cudaSuccess;

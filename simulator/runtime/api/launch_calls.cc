@@ -57,9 +57,13 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config,
             error != cudaSuccess)
           return error;
         break;
+      case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+        if (attribute.val.clusterSchedulingPolicyPreference >
+            cudaClusterSchedulingPolicyLoadBalancing)
+          return cudaErrorInvalidValue;
+        break;
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributeSynchronizationPolicy:
-      case cudaLaunchAttributeClusterSchedulingPolicyPreference:
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributeMemSyncDomainMap:
       case cudaLaunchAttributeMemSyncDomain:

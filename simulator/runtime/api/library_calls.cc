@@ -188,7 +188,7 @@ cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t handle) {
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
                                         cudaLibrary_t handle) {
   return about(__func__, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
-    if (kernels == nullptr || count == 0) return cudaErrorInvalidValue;
+    if (kernels == nullptr) return cudaErrorInvalidValue;
     if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal);
         error != cudaSuccess)
       return error;

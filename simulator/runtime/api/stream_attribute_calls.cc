@@ -24,6 +24,22 @@ cudaError_t about_attributes(const char* function, cudaStream_t stream, Body&& b
   });
 }
 
+// Whether an H200's driver (580) accepts the value of an attribute.
+bool is_value(cudaStreamAttrID id, const cudaStreamAttrValue& value) {
+  constexpr unsigned kDomains = 4;  // cudaDevAttrMemSyncDomainCount
+  switch (id) {
+    case cudaLaunchAttributeSynchronizationPolicy:
+      return value.syncPolicy >= cudaSyncPolicyAuto &&
+             value.syncPolicy <= cudaSyncPolicyBlockingSync;
+    case cudaLaunchAttributeMemSyncDomain:
+      return value.memSyncDomain == cudaLaunchMemSyncDomainDefault ||
+             value.memSyncDomain == cudaLaunchMemSyncDomainRemote;
+    case cudaLaunchAttributeMemSyncDomainMap:
+      return value.memSyncDomainMap.default_ < kDomains && value.memSyncDomainMap.remote < kDomains;
+    default: return true;
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -38,6 +54,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id,
           error != cudaSuccess)
         return error;
     }
+    if (!is_value(id, *value)) return cudaErrorInvalidValue;
     s.attributes[id] = *value;
     return cudaSuccess;
   });
@@ -48,7 +65,9 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id,
   return about_attributes(__func__, stream, [&](Runtime&, Device&, const Stream& s) -> cudaError_t {
     if (value == nullptr || !is_of_streams(id)) return cudaErrorInvalidValue;
     std::memset(value, 0, sizeof *value);
-    if (id == cudaLaunchAttributeSynchronizationPolicy) value->syncPolicy = cudaSyncPolicyAuto;
+    // A stream without a policy of its own. The driver of an H200 (580) returns this number.
+    if (id == cudaLaunchAttributeSynchronizationPolicy)
+      value->syncPolicy = static_cast<cudaSynchronizationPolicy>(-1);
     if (id == cudaLaunchAttributePriority) value->priority = s.priority;
     if (const auto it = s.attributes.find(id); it != s.attributes.end()) *value = it->second;
     return cudaSuccess;

@@ -45,6 +45,13 @@ const Context* Contexts::owner_of(cudaStream_t stream, int device) {
   return &primary(device);
 }
 
+const Context* Contexts::owner_of(memory::Address base, int device) {
+  for (const auto& [handle, context] : created_) {
+    if (context->memory.count(base) != 0) return context.get();
+  }
+  return &primary(device);
+}
+
 void Contexts::destroy(Runtime& runtime, Context& context) {
   // The handle stays known: other threads may have it on their stacks.
   context.destroyed = true;

@@ -43,6 +43,8 @@ class Contexts {
   Context* find(const void* handle) const;
   // The context in which a stream was created: a created one, or its device's primary one.
   const Context* owner_of(cudaStream_t stream, int device);
+  // The same for memory that begins at an address.
+  const Context* owner_of(memory::Address base, int device);
   // Frees everything that was created in the context.
   void destroy(Runtime& runtime, Context& context);
   void reset(int device);  // resets the device's primary context

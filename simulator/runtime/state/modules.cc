@@ -93,7 +93,15 @@ FatBinary* Modules::add_code(const void* code, const CodeLimits& limits, cudaErr
     *error = cudaErrorNoKernelImageForDevice;
     return nullptr;
   }
-  if (!is_linked(code)) return limited(add_texts({static_cast<const char*>(code)}), limits);
+  if (!is_linked(code)) {
+    const char* const text = static_cast<const char*>(code);
+    if (std::strstr(text, ".version") == nullptr) {
+      *why = "this is neither PTX, which begins with .version, nor a fat binary";
+      *error = cudaErrorInvalidKernelImage;
+      return nullptr;
+    }
+    return limited(add_texts({text}), limits);
+  }
   std::vector<std::string> texts;
   CodeLimits own;
   if (!unpack_linked(code, &texts, &own)) {
@@ -176,6 +184,34 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device,
   return loaded.error;
 }
 
+namespace {
+
+// The number behind `word` in PTX, or -1.
+int number_behind(const std::string& text, const char* word) {
+  const std::size_t at = text.find(word);
+  if (at == text.npos) return -1;
+  const std::size_t first = text.find_first_of("0123456789", at);
+  return first == text.npos ? -1 : std::atoi(text.c_str() + first);
+}
+
+// Refuses PTX that the driver's compiler does not know, and PTX for later devices. The results are
+// an H200's driver's (580). PTX that cannot be read is left to the parser.
+cudaError_t check_header(const std::string& text, int capability, std::string* why) {
+  constexpr int kNewestMajor = 9;
+  if (const int major = number_behind(text, ".version"); major > kNewestMajor) {
+    *why = "the PTX is of version " + std::to_string(major) + "; the newest known is 9";
+    return cudaErrorUnsupportedPtxVersion;
+  }
+  if (const int target = number_behind(text, ".target"); target > capability) {
+    *why = "the PTX is for sm_" + std::to_string(target) + ", and the device is an sm_" +
+           std::to_string(capability);
+    return cudaErrorInvalidPtx;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
 cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device,
                               FatBinary::Loaded& loaded, LoadFailure* why) {
   if (!binary.texts.empty()) {
@@ -185,6 +221,11 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device,
     return cudaErrorInvalidKernelImage;
   }
   const int capability = runtime.settings.profile->compute_capability();
+  for (const std::string& text : binary.texts) {
+    if (const cudaError_t error = check_header(text, capability, &why->message);
+        error != cudaSuccess)
+      return error;
+  }
   for (const void* container : binary.containers) {
     auto read = fatbin::read_container(container_bytes(container));
     if (const auto* error = std::get_if<fatbin::Error>(&read)) {
