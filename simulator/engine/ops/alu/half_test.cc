@@ -257,7 +257,13 @@ TEST(Half, ConversionsFromF32) {
                                   {".rz", Direction::kZero},
                                   {".rm", Direction::kDown},
                                   {".rp", Direction::kUp}}) {
-      check({"cvt" + word + "." + t.name + ".s64", {2, 8}}, {special_int(8)},
+      // Beside the middle of two bf16: what is left of f64's last place decides.
+      std::vector<Bits> integers = special_int(8);
+      for (int top = 54; top < 63; ++top) {
+        const Bits middle = Bits{1} << top | Bits{1} << (top - 8);
+        integers.insert(integers.end(), {middle - 1, middle, middle + 1});
+      }
+      check({"cvt" + word + "." + t.name + ".s64", {2, 8}}, {integers},
             [&, d = d](const Bits* in) {
               const bool negative = in[0] >> 63;
               return exact::encode(exact::integer(negative, negative ? Bits{0} - in[0] : in[0]),
