@@ -221,8 +221,8 @@ TEST_F(Judged, MostRacesAreFoundWhateverCameBefore) {
            0.999);
     report(fences ? "one block, with fences" : "one block",
            first_races(one, some(10000), 1000, global(one)), 0.999);
-    report(fences ? "shared, with fences" : "shared", first_races(one, some(10000), 1000, shared(0)),
-           0.999);
+    report(fences ? "shared, with fences" : "shared",
+           first_races(one, some(10000), 1000, shared(0)), 0.999);
   }
 }
 

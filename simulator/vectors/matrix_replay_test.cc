@@ -1,5 +1,6 @@
-// Runs every recorded matrix form on the simulated GPU. A tile's result must equal silicon's, bit for
-// bit. With LOCKSTEP_SCALE (--config=nightly) all recorded tiles are computed, otherwise a quarter.
+// Runs every recorded matrix form on the simulated GPU. A tile's result must equal silicon's, bit
+// for bit. With LOCKSTEP_SCALE (--config=nightly) all recorded tiles are computed, otherwise a
+// quarter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -126,8 +127,8 @@ TEST(MatrixReplay, TilesAreWhatSiliconGave) {
       EXPECT_EQ(it->second.inputs, inputs.digest) << whole.name << " is recorded on other tiles";
       const MatrixForm form = first_tiles(whole);
       const auto input_words = static_cast<std::size_t>(form.tiles * form.input_words());
-      const auto results = std::span(it->second.results)
-                               .first(static_cast<std::size_t>(form.tiles) * kDigest);
+      const auto results =
+          std::span(it->second.results).first(static_cast<std::size_t>(form.tiles) * kDigest);
       const auto tiles = differences(
           results,
           tile_digests(form, execute(gpu, form, std::span(inputs.words).first(input_words))));

@@ -216,8 +216,8 @@ TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
     Properties missing;
     all.insert(dear.begin(), dear.end());
     std::ranges::set_difference(table.listed, all, std::inserter(missing, missing.end()));
-    EXPECT_TRUE(missing.empty())
-        << "not run on " << device << ": " << fmt::format("{}", fmt::join(missing, ", "));
+    EXPECT_TRUE(missing.empty()) << "not run on " << device << ": "
+                                 << fmt::format("{}", fmt::join(missing, ", "));
     fmt::print("{}: {} of {} properties not applicable: {}\n", device, actual.size(), all.size(),
                fmt::join(actual, ", "));
   }

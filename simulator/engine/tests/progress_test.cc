@@ -71,7 +71,8 @@ const std::set<Action>& expected() {
   return *actions;
 }
 
-// The bytes of a state, to be compared with those of another. Copies: a hash takes five times as long.
+// The bytes of a state, to be compared with those of another. Copies: a hash takes five times as
+// long.
 class State {
  public:
   template <class T>

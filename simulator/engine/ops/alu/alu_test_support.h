@@ -45,8 +45,8 @@ struct Options {
 };
 
 // Checks `form` on all pairs of special values of every two sources, and on random ones. A single
-// source of at most 16 bits is checked exhaustively, without random ones. `specials[i]`: the special
-// values of source i.
+// source of at most 16 bits is checked exhaustively, without random ones. `specials[i]`: the
+// special values of source i.
 void check(const Form& form, const std::vector<std::vector<Bits>>& specials,
            const Reference& reference, const Options& options = {});
 void check_judged(const Form& form, const std::vector<std::vector<Bits>>& specials,

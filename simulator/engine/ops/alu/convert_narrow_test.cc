@@ -11,7 +11,8 @@
 namespace lockstep::engine::alu_test {
 namespace {
 
-// Of a normal number of f64. A search asks for it at each step: std::ldexp would take most of the time.
+// Of a normal number of f64. A search asks for it at each step: std::ldexp would take most of the
+// time.
 double two_to_the(int e) { return std::bit_cast<double>(static_cast<Bits>(e + 1023) << 52); }
 
 // A format of `bits` bits including the sign. All codes up to `largest` are finite numbers.
