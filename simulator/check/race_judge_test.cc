@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,9 @@
 
 namespace lockstep::check {
 namespace {
+
+// Of `all` programs a half, and with LOCKSTEP_SCALE (--config=nightly) all.
+int some(int all) { return std::getenv("LOCKSTEP_SCALE") ? all : all / 2; }
 
 struct Counts {
   std::uint32_t accesses = 0, races = 0, found = 0;
@@ -188,18 +192,18 @@ TEST_F(Judged, GlobalMemoryAccusesNothingThatDoesNotRace) {
     for (const bool fences : {false, true}) {
       for (const std::uint32_t cluster : {1u, 2u}) {
         const Shape s{.blocks = 4, .cluster = cluster, .least = least, .fences = fences};
-        accuses_nothing(s, 2000, global(s));
+        accuses_nothing(s, some(2000), global(s));
       }
     }
     const Shape one{.blocks = 1, .least = least};
-    accuses_nothing(one, 2000, global(one));
+    accuses_nothing(one, some(2000), global(one));
   }
 }
 
 TEST_F(Judged, SharedMemoryAccusesNothingThatDoesNotRace) {
   for (const bool fences : {false, true}) {
-    accuses_nothing({.blocks = 1, .least = 4, .fences = fences}, 4000, shared(2));
-    accuses_nothing({.blocks = 1, .least = 1, .fences = fences}, 4000, shared(0));
+    accuses_nothing({.blocks = 1, .least = 4, .fences = fences}, some(4000), shared(2));
+    accuses_nothing({.blocks = 1, .least = 1, .fences = fences}, some(4000), shared(0));
   }
 }
 
@@ -213,12 +217,12 @@ TEST_F(Judged, MostRacesAreFoundWhateverCameBefore) {
   for (const bool fences : {false, true}) {
     const Shape s{.blocks = 3, .least = 1, .fences = fences},
         one{.blocks = 1, .least = 1, .fences = fences};
-    report(fences ? "global, with fences" : "global", first_races(s, 10000, 1000, global(s)),
+    report(fences ? "global, with fences" : "global", first_races(s, some(10000), 1000, global(s)),
            0.999);
     report(fences ? "one block, with fences" : "one block",
-           first_races(one, 10000, 1000, global(one)), 0.999);
-    report(fences ? "shared, with fences" : "shared", first_races(one, 10000, 1000, shared(0)),
-           0.999);
+           first_races(one, some(10000), 1000, global(one)), 0.999);
+    report(fences ? "shared, with fences" : "shared",
+           first_races(one, some(10000), 1000, shared(0)), 0.999);
   }
 }
 
@@ -232,16 +236,16 @@ TEST_F(Judged, RacesOfTwoThreadsAreFoundExactly) {
     for (const std::uint32_t least : kSizes) {
       for (const std::uint32_t cluster : {1u, 2u}) {
         const Shape s{.blocks = 2, .cluster = cluster, .least = least, .fences = fences};
-        report("between blocks", two_threads(s, 6000, global(s)));
+        report("between blocks", two_threads(s, some(6000), global(s)));
       }
       const Shape one{.blocks = 1, .least = least, .fences = fences};
-      report("one block", two_threads(one, 6000, global(one)));
-      report("shared", two_threads(one, 6000, shared(least == 1 ? 0 : 2)));
+      report("one block", two_threads(one, some(6000), global(one)));
+      report("shared", two_threads(one, some(6000), shared(least == 1 ? 0 : 2)));
     }
   }
   const Shape hands_over{.blocks = 1, .least = 4, .fences = false, .hands_over = true};
-  report("handed over in global memory", two_threads(hands_over, 6000, global(hands_over)));
-  report("handed over in shared memory", two_threads(hands_over, 6000, shared(2)));
+  report("handed over in global memory", two_threads(hands_over, some(6000), global(hands_over)));
+  report("handed over in shared memory", two_threads(hands_over, some(6000), shared(2)));
 }
 
 }  // namespace

@@ -9,6 +9,9 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "simulator/isa/form_examples.h"
 #include "simulator/isa/names.h"
@@ -47,16 +50,21 @@ Assembled assemble(const std::string& text, const std::string& target) {
   return result;
 }
 
+const std::vector<Example>& pairs() {
+  static const std::vector<Example> examples = pairwise_examples();
+  return examples;
+}
+
 // The examples, grouped by the oldest target of their rows.
-std::map<std::string, std::vector<Example>> by_target(std::vector<Example> examples) {
+std::map<std::string, std::vector<Example>> by_target(const std::vector<Example>& examples) {
   std::map<std::string, std::vector<Example>> groups;
-  for (Example& e : examples) groups[target_of(*e.spelling.form->row)].push_back(std::move(e));
+  for (const Example& e : examples) groups[target_of(*e.spelling.form->row)].push_back(e);
   return groups;
 }
 
 TEST(Forms, PtxasAcceptsEveryRowFromTheTargetItClaims) {
   std::size_t count = 0;
-  for (const auto& [target, examples] : by_target(pairwise_examples())) {
+  for (const auto& [target, examples] : by_target(pairs())) {
     std::vector<int> lines;
     const std::string text = example_module(examples, "9.0", target, &lines);
     const Assembled result = assemble(text, target);
@@ -126,8 +134,7 @@ TEST(Forms, PtxasAndTheTableAgreeOnTargetsWithASuffix) {
 
 // Makes sure that the list of wrong lines can fill: otherwise the test above is worthless.
 TEST(Forms, PtxasIsHeard) {
-  auto examples = pairwise_examples();
-  examples.resize(3);
+  std::vector<Example> examples(pairs().begin(), pairs().begin() + 3);
   examples[1].text = "add.u32 r0, r8;";
   std::vector<int> lines;
   const Assembled result = assemble(example_module(examples, "9.0", "sm_75", &lines), "sm_75");
@@ -136,7 +143,7 @@ TEST(Forms, PtxasIsHeard) {
 }
 
 TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
-  for (const auto& [target, examples] : by_target(pairwise_examples())) {
+  for (const auto& [target, examples] : by_target(pairs())) {
     const auto parsed = ptx::parse(example_module(examples, "9.0", target));
     if (const auto* error = std::get_if<ptx::ParseError>(&parsed)) {
       ADD_FAILURE() << target << ": " << error->to_string();
@@ -161,12 +168,9 @@ TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
   }
 }
 
-// Removes words without effect in the simulator: hints, and alternative spellings.
-std::string without_synonyms(std::string text) {
-  auto replace = [&](const std::string& from, const std::string& to) {
-    for (std::size_t at; (at = text.find(from)) != std::string::npos;)
-      text.replace(at, from.size(), to);
-  };
+// Words without effect in the simulator, and what they are replaced with.
+std::vector<std::pair<std::string, std::string>> synonyms() {
+  std::vector<std::pair<std::string, std::string>> list;
   for (const char* hint : {".L1::evict_normal",
                            ".L1::evict_unchanged",
                            ".L1::evict_first",
@@ -191,15 +195,25 @@ std::string without_synonyms(std::string text) {
                            ".L2",
                            "::entry",
                            "::func"})
-    replace(hint, "");
+    list.emplace_back(hint, "");
   for (const char* buffer : {"b0", "b1", "b2", "b3"}) {
     for (const char* use : {"fill", "use", "lastuse", "discard"})
-      replace(std::string(".collector::") + buffer + "::" + use, "");
+      list.emplace_back(std::string(".collector::") + buffer + "::" + use, "");
   }
-  replace(".scale_vec::4X", ".block16");
-  replace(".shared::cta", ".shared");
-  if (text.starts_with("bar.cta")) replace("bar.cta", "bar");
-  if (text.starts_with("barrier.cta")) replace("barrier.cta", "barrier");
+  list.emplace_back(".scale_vec::4X", ".block16");
+  list.emplace_back(".shared::cta", ".shared");
+  return list;
+}
+
+std::string without_synonyms(std::string text) {
+  static const auto list = synonyms();
+  for (const auto& [from, to] : list) {
+    for (std::size_t at; (at = text.find(from)) != std::string::npos;)
+      text.replace(at, from.size(), to);
+  }
+  for (const std::string word : {"bar", "barrier"}) {
+    if (text.starts_with(word + ".cta")) text.erase(word.size(), 4);
+  }
   return text;
 }
 

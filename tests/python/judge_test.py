@@ -61,7 +61,7 @@ def main(which, part):
             continue
         began = time.monotonic()
         for cases in (4, 8) if code else (8,):  # most of what is wrong shows in the first four
-            made = _judge(task, file, edits, 4 if code == "time" else 60, cases)
+            made = _judge(task, file, edits, 2 if code == "time" else 60, cases)
             if made.reasons:
                 break
         seconds = time.monotonic() - began

@@ -160,7 +160,7 @@ WRONG = [
        _PYTHON_CALL)], "tampering"),
     ("it exchanges the worker's code", "relu", "relu.py",
      _RACE + [("import lockstep\n", "import lockstep.session\n"
-               "lockstep.session.take_findings = lambda wait=True: []\n")], "tampering"),
+               "lockstep.session.take_raw_findings = lambda wait=True: []\n")], "tampering"),
     ("it exchanges a method", "relu", "relu.py",
      [("import lockstep\n", "import lockstep.device\n"
        "_read = lockstep.device.Memory.read\n"

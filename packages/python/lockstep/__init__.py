@@ -9,13 +9,15 @@ docs/guide/python_clients.md.
 import os
 import signal
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lockstep.findings import (Access, Finding, KernelFindings, Report, findings_from_json,
-                               read_report)
 from lockstep.places import NotInstalled, prefix
 from lockstep.session import (NotEnabled, checked, clear_error, enable, is_enabled, run,
                               take_findings)
+
+if TYPE_CHECKING:
+    from lockstep.findings import (Access, Finding, KernelFindings, Report, findings_from_json,
+                                   read_report)
 
 __all__ = [
     "Access", "Array", "Finding", "KernelFindings", "NotEnabled", "NotInstalled", "Report",
@@ -24,9 +26,12 @@ __all__ = [
     "take_findings"
 ]
 
-# Modules that need NumPy or Hypothesis are imported at their first use: the command needs neither.
+# Modules that need NumPy, Hypothesis or dataclasses are imported at their first use: the command
+# and the process of a candidate need none of them. "": the name is a module.
 _LATER = {"Array": "device", "array": "device", "empty": "device", "compile": "device",
-          "law": "laws", "bound": "", "contract": ""}
+          "law": "laws", "bound": "", "contract": "", "findings": "",
+          "Access": "findings", "Finding": "findings", "KernelFindings": "findings",
+          "Report": "findings", "findings_from_json": "findings", "read_report": "findings"}
 
 
 def __getattr__(name: str) -> Any:

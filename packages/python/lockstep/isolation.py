@@ -13,8 +13,7 @@ import os
 import resource
 import signal
 import struct
-from dataclasses import dataclass
-from typing import Dict, List, Sequence
+from typing import Dict, List, NamedTuple, Sequence
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _NEW_ALL = 0x10000000 | 0x00020000 | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000
@@ -27,8 +26,7 @@ class NotIsolated(RuntimeError):
     """This system cannot isolate; the message names the step that failed."""
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """seconds: of wall clock and of each processor. memory: GiB of host memory. scratch: MiB."""
 
     seconds: float = 60.0

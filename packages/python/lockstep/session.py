@@ -4,15 +4,20 @@ lockstep exec prepares a process before any of its code runs. So enable() restar
 lockstep exec, with the same arguments: call it first, before anything that has an effect.
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
+import json
 import os
 import signal
 import sys
-from typing import Dict, Iterator, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence
 
-from lockstep.findings import Finding, KernelFindings, Report, findings_from_json, read_report
 from lockstep.places import exec_program
+
+if TYPE_CHECKING:  # the module's own imports take longer than the rest of a start
+    from lockstep.findings import Finding, Report
 
 # A process that enable() has started.
 _STARTED = "LOCKSTEP_PYTHON_ENABLED"
@@ -108,6 +113,8 @@ def run(command: Sequence[str], device: str = "", checks: str = "",
     """
     import subprocess  # not at the start of every process that takes findings
     import tempfile
+
+    from lockstep.findings import read_report
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "report.json")
         options = options_of(device, checks, schedule, memory, quiet) + [f"--report={file}"]
@@ -128,11 +135,8 @@ def _need(name: str):
     return function
 
 
-def take_findings(wait: bool = True) -> List[Finding]:
-    """The findings since the last call. They no longer affect the exit status.
-
-    wait: waits for the device first, because a kernel may not have run yet.
-    """
+def take_raw_findings(wait: bool = True) -> List[Dict[str, Any]]:
+    """As take_findings(), each as the fields of its JSON."""
     take = _need("lockstepTakeFindings")
     if wait:
         synchronise = _symbol("cudaDeviceSynchronize")
@@ -143,11 +147,20 @@ def take_findings(wait: bool = True) -> List[Finding]:
     if not text:
         return []
     try:
-        return findings_from_json(ctypes.string_at(text))
+        return json.loads(ctypes.string_at(text))
     finally:
         free = ctypes.CDLL(None).free
         free.argtypes = [ctypes.c_void_p]
         free(text)
+
+
+def take_findings(wait: bool = True) -> List[Finding]:
+    """The findings since the last call. They no longer affect the exit status.
+
+    wait: waits for the device first, because a kernel may not have run yet.
+    """
+    from lockstep.findings import Finding
+    return [Finding.from_json(raw) for raw in take_raw_findings(wait)]
 
 
 def clear_error() -> None:
@@ -161,6 +174,7 @@ def checked() -> Iterator[None]:
 
     Findings from before the block are dropped. After the block the device has no error.
     """
+    from lockstep.findings import KernelFindings
     __tracebackhide__ = True  # pytest shows the block
     take_findings()
     clear_error()

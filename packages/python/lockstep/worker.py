@@ -184,7 +184,7 @@ class Worker:
 
     def _heard(self) -> Dict[str, Any]:
         return {"work": self.simulator.transcript() if self.transcribes else [],
-                "findings": [f.raw for f in session.take_findings(wait=False)],
+                "findings": session.take_raw_findings(wait=False),
                 "reading": self.seen_reading, "exchanged": _exchanged(self.code)}
 
     def _place(self, arrays: List[Dict[str, Any]], blocks: List[bytes],
@@ -212,7 +212,7 @@ class Worker:
         return made
 
     def _prepare(self, what: Dict[str, Any]) -> None:
-        session.take_findings()
+        session.take_raw_findings()
         self.simulator.set_schedule(what["schedule"])
         if what["count"]:
             self.simulator.reset_counters()
@@ -262,7 +262,7 @@ class Worker:
         work = self.simulator.transcript() if self.transcribes else []
         gc.collect()
         alive_now = self.simulator.live_objects()
-        findings = [f.raw for f in session.take_findings()]
+        findings = session.take_raw_findings()
         session.clear_error()
         answer = {
             "error": error, "findings": findings, "reading": self.seen_reading,
@@ -309,12 +309,12 @@ class Worker:
         else:
             outputs, back = self._outputs(what, blocks)
         answer = {"error": error, "not_replayed": "", "outputs": outputs, "objects": more,
-                  "findings": [f.raw for f in session.take_findings()],
+                  "findings": session.take_raw_findings(),
                   "counters": self.simulator.counters() if what["count"] else {}}
         session.clear_error()
         with contextlib.suppress(CudaError):
             kept = self.player.kept()
-        session.take_findings()
+        session.take_raw_findings()
         answer["kept"] = kept
         return answer, back
 

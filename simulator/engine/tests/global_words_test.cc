@@ -79,7 +79,7 @@ using Shape = std::function<std::uint32_t(std::uint32_t lane)>;
 struct Done {
   std::vector<std::uint64_t> out, expected;
   std::string findings;
-  std::vector<bool> written, expected_written;  // by byte of what is stored
+  std::vector<char> written, expected_written;  // by byte of what is stored
 };
 
 // `size`: 4 or 8. `offset`: a number of bytes that is added to each lane's place.
@@ -127,8 +127,8 @@ Done run(std::uint32_t size, const Shape& shape, std::uint32_t lanes, std::uint3
       EXPECT_EQ(v, 0u) << "element " << i;
     }
   }
-  for (std::size_t k = 0; k < bytes.size(); ++k)
-    r.written.push_back(gpu.memory.is_written(to + k, 1));
+  r.written.resize(bytes.size());
+  for (std::size_t k = 0; k < bytes.size(); ++k) r.written[k] = gpu.memory.is_written(to + k, 1);
   return r;
 }
 

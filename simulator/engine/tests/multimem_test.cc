@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 #include "simulator/coverage/judged.h"
 #include "simulator/engine/tests/testing.h"
@@ -30,7 +30,7 @@ class Format {
       : exponent_(exponent), fraction_(fraction), has_infinity_(has_infinity) {
     for (std::uint32_t code = 0; code < 1u << (exponent + fraction); ++code) {
       const double v = value(code);
-      if (!std::isnan(v) && !std::isinf(v)) codes_[v] = code;
+      if (!std::isnan(v) && !std::isinf(v)) values_.push_back(v);
     }
   }
   double value(std::uint32_t code) const {
@@ -48,23 +48,22 @@ class Format {
   std::uint32_t code(double v, bool saturates) const {
     const std::uint32_t sign = std::signbit(v) ? 1u << (exponent_ + fraction_) : 0;
     const double m = std::fabs(v);
-    const auto above = codes_.lower_bound(m);
-    if (above == codes_.end()) {
-      const auto last = std::prev(codes_.end());
-      const double half_step = (last->first - std::prev(last)->first) / 2;
-      return sign | (saturates || m < last->first + half_step ? last->second : last->second + 1);
+    const auto above = static_cast<std::uint32_t>(
+        std::lower_bound(values_.begin(), values_.end(), m) - values_.begin());
+    if (above == values_.size()) {
+      const std::uint32_t last = above - 1;
+      const double half_step = (values_[last] - values_[last - 1]) / 2;
+      return sign | (saturates || m < values_[last] + half_step ? last : last + 1);
     }
-    if (above == codes_.begin() || above->first == m) return sign | above->second;
-    const auto below = std::prev(above);
-    const double up = above->first - m, down = m - below->first;
-    return sign |
-           (up < down || (up == down && above->second % 2 == 0) ? above->second : below->second);
+    if (above == 0 || values_[above] == m) return sign | above;
+    const double up = values_[above] - m, down = m - values_[above - 1];
+    return sign | (up < down || (up == down && above % 2 == 0) ? above : above - 1);
   }
 
  private:
   int exponent_, fraction_;
   bool has_infinity_;
-  std::map<double, std::uint32_t> codes_;
+  std::vector<double> values_;  // the finite ones by their codes, in ascending order
 };
 
 struct Type {

@@ -11,10 +11,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,24 +71,25 @@ const std::set<Action>& expected() {
   return *actions;
 }
 
-class Digest {
+// The bytes of a state, to be compared with those of another. Copies: a hash takes five times as
+// long.
+class State {
  public:
   template <class T>
   void add(T v) {
-    h_ = (h_ ^ static_cast<std::uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
-    h_ ^= h_ >> 29;
+    const auto wide = static_cast<std::uint64_t>(v);
+    add(&wide, sizeof wide);
   }
-  // Uses the C++ library's hash, which is compiled with optimisation and without a sanitizer.
-  void add(const void* from, std::size_t n) {
-    add(std::hash<std::string_view>{}({static_cast<const char*>(from), n}));
-  }
-  std::uint64_t value() const { return h_; }
+  void add(const void* from, std::size_t n) { bytes_.append(static_cast<const char*>(from), n); }
+  // Begins again, and keeps the memory.
+  void clear() { bytes_.clear(); }
+  bool operator==(const State&) const = default;
 
  private:
-  std::uint64_t h_ = 0;
+  std::string bytes_;
 };
 
-void add_block(Digest& d, const Block& b) {
+void add_block(State& d, const Block& b) {
   d.add(b.shared.bytes.get(), b.launch->shared_extent);
   d.add(b.local.bytes.get(), std::size_t{b.launch->local_stride} * b.launch->warps * kWarpSize);
   for (const Watched<Barrier>& barrier : b.barriers) {
@@ -111,16 +110,16 @@ void add_block(Digest& d, const Block& b) {
   const auto is_owned = [](std::uint16_t owner) { return owner != 0; };
   if (b.tensor && std::ranges::any_of(*b.tensor->owner, is_owned)) {
     d.add(b.tensor->words->data(), 4 * b.tensor->words->size());
-    for (const std::uint16_t owner : *b.tensor->owner) d.add(owner);
+    d.add(b.tensor->owner->data(), sizeof(std::uint16_t) * b.tensor->owner->size());
   }
 }
 
-// A test of far addresses has gigabytes, which would be hashed twice for each store.
+// A test of far addresses has gigabytes, which would be copied twice for each store.
 constexpr std::uint64_t kLargest = 64 << 20;
 
-// The state of a warp that other threads can observe.
-std::uint64_t state_of(const Warp& w) {
-  Digest d;
+// Sets `d` to the state of a warp that other threads can observe.
+void read_state(const Warp& w, State& d) {
+  d.clear();
   const Block& b = *w.block;
   if (b.cluster == nullptr) {
     add_block(d, b);
@@ -135,7 +134,6 @@ std::uint64_t state_of(const Warp& w) {
     if (a->kind == memory::Kind::kDevice && size <= kLargest)
       d.add(memory.host(*a, a->begin), size);
   }
-  return d.value();
 }
 
 struct Watch {
@@ -157,10 +155,13 @@ void run_watched(Action action, Handler handler, Warp& w, const Op& op, LaneMask
   if (w.block->launch->config->host_threads != 1 ||
       (++runs > Watch::kAlways && runs % Watch::kOneIn != 0))
     return handler(w, op, mask);
+  static State before, after;
   const std::uint32_t pc = w.pc - 1;
-  const std::uint64_t before = state_of(w), count = w.block->worker->changes.value();
+  read_state(w, before);
+  const std::uint64_t count = w.block->worker->changes.value();
   handler(w, op, mask);
-  if (state_of(w) == before) return;
+  read_state(w, after);
+  if (after == before) return;
   watch().changed.insert(action);
   EXPECT_NE(w.block->worker->changes.value(), count)
       << w.block->program->origin(pc).text << " changes something that is not counted";

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@ using testing::Machine;
 using testing::TensorBlock;
 using testing::TensorProductKernel;
 using testing::text;
+using testing::two_to_the;
 
 enum class Scales { kNone, kOne, kTwo, kFour, kFourOfUE4M3 };
 
@@ -90,10 +90,10 @@ Element some_scale(const Case& c, std::uint64_t random) {
     // 1 to 1.875 times 2^-1 to 2^1; the sign is ignored.
     const auto bits = static_cast<std::uint32_t>(random % 24 + 0x30);
     return {bits | static_cast<std::uint32_t>(random >> 20 & 0x80),
-            std::ldexp(8 + (bits & 7), static_cast<int>(bits >> 3) - 7 - 3)};
+            (8 + (bits & 7)) * two_to_the(static_cast<int>(bits >> 3) - 7 - 3)};
   }
   const auto bits = static_cast<std::uint32_t>(random % 5 + 125);
-  return {bits, std::ldexp(1.0, static_cast<int>(bits) - 127)};
+  return {bits, two_to_the(static_cast<int>(bits) - 127)};
 }
 
 std::size_t run(const Case& c, std::uint64_t seed) {
@@ -203,16 +203,18 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   for (int row = 0; row < c.m; ++row) {
     for (int n = 0; n < c.n; ++n) {
       const Place p = place_of(c, row, n);
-      double sum = c.accumulates ? std::ldexp(p.lane + p.column, -c.scale) : 0;
+      double sum = c.accumulates ? (p.lane + p.column) * two_to_the(-c.scale) : 0;
       const int of_a = c.shifted && row % 32 != 31 ? row + 1 : row;
       for (int e = 0; e < stored; ++e) {
         // The metadata are not shifted.
         const int column = from[static_cast<std::size_t>(row * stored + e)];
         double product = a[static_cast<std::size_t>(of_a * stored + e)].value *
                          b[static_cast<std::size_t>(n * k + column)].value;
-        if (lines != 0)
-          product *= rows[static_cast<std::size_t>(row * lines + column * lines / k)].value *
-                     columns[static_cast<std::size_t>(n * lines + column * lines / k)].value;
+        if (lines != 0) {
+          const int line = column * lines / k;
+          product *= rows[static_cast<std::size_t>(row * lines + line)].value *
+                     columns[static_cast<std::size_t>(n * lines + line)].value;
+        }
         sum += product;
       }
       const std::uint32_t bits =

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -21,6 +20,7 @@ using testing::Random;
 using testing::TensorBlock;
 using testing::TensorProductKernel;
 using testing::text;
+using testing::two_to_the;
 
 constexpr int kK = 96, kLine = 128;
 
@@ -134,7 +134,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   const Outcome o = kernel.run(gpu, blocks, out);
   EXPECT_TRUE(o.findings.empty()) << text(o);
   const auto scale = [&](int bits) {
-    return c.ue4m3 ? std::ldexp(8 + (bits & 7), (bits >> 3) - 7 - 3) : std::ldexp(1.0, bits - 127);
+    return c.ue4m3 ? (8 + (bits & 7)) * two_to_the((bits >> 3) - 7 - 3) : two_to_the(bits - 127);
   };
   for (int row = 0; row < c.m; ++row) {
     for (int column = 0; column < c.n; ++column) {

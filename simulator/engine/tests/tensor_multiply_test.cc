@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,6 +19,7 @@ namespace tensor_multiply_test {
 using testing::Machine;
 using testing::tensor_kernel;
 using testing::text;
+using testing::two_to_the;
 
 constexpr int kLanes = 128, kColumns = 512;
 
@@ -51,8 +51,8 @@ double value(const Factor& f, std::uint32_t bits) {
   const auto fraction = static_cast<double>(bits & ((1u << fraction_bits) - 1));
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const double magnitude =
-      exponent == 0 ? std::ldexp(fraction, 1 - bias - fraction_bits)
-                    : std::ldexp(1 + std::ldexp(fraction, -fraction_bits), exponent - bias);
+      exponent == 0 ? fraction * two_to_the(1 - bias - fraction_bits)
+                    : (1 + fraction * two_to_the(-fraction_bits)) * two_to_the(exponent - bias);
   return (bits >> (exponent_bits + fraction_bits) & 1) != 0 ? -magnitude : magnitude;
 }
 
@@ -274,12 +274,12 @@ class TensorMultiply : public ::testing::Test {
     for (int r = 0; r < c.m; ++r) {
       const int lane = c.lane + lane_of(r);
       for (int n = 0; n < c.n; ++n) {
-        double sum = c.accumulates ? std::ldexp(lane + n, -c.scale) : 0;
+        double sum = c.accumulates ? (lane + n) * two_to_the(-c.scale) : 0;
         for (int k = 0; k < c.a.k; ++k) {
           const double product = of_a[static_cast<std::size_t>(r * c.a.k + k)] *
                                  of_b[static_cast<std::size_t>(n * c.b.k + k)];
           const int power = c.scaled ? r % 7 - 3 + n % 5 - 2 : 0;
-          sum += std::ldexp(c.a_negated ? -product : product, power);
+          sum += (c.a_negated ? -product : product) * two_to_the(power);
         }
         const std::uint32_t bits = got[static_cast<std::size_t>(lane * kColumns + n)];
         const double is = c.result == 2   ? static_cast<std::int32_t>(bits)

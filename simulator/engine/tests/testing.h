@@ -8,6 +8,8 @@
 //   EXPECT_THAT(gpu.fetch<float>(x, 3), ElementsAre(...));
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -208,6 +210,12 @@ struct TwoBuffers {
 };
 
 // All findings, for failure messages.
+// 2^e, of a normal number. std::ldexp would take most of the time of models that ask for each
+// element.
+inline double two_to_the(int e) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
+}
+
 inline std::string text(const Outcome& o) {
   std::string s;
   for (const check::Finding& f : o.findings) s += f.to_string() + "\n";

@@ -104,7 +104,7 @@ TEST(Translate, OnLeavesAKernelThatWouldNotGain) {
     gpu.load(kernel(body));
     const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(32 * 1024));
     const std::uint64_t before = generated_bytes();
-    for (int i = 0; i < 8; ++i) gpu.launch("k", 1024, 32, out);
+    for (int i = 0; i < 2; ++i) gpu.launch("k", 1024, 32, out);
     EXPECT_EQ(generated_bytes() > before, is_translated);
     EXPECT_EQ(translate::worth_of(program_of(gpu), program_of(gpu).functions[0]).gains(),
               is_translated);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <set>
@@ -119,11 +120,13 @@ void operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& spec
   std::mt19937_64 random(std::hash<std::string>{}(form.text));
   tuples.clear();
   auto pick = [&](int i) { return specials[i][random() % specials[i].size()]; };
+  const bool is_exhaustive = n == 1 && (form.bytes[1] == 1 || form.bytes[1] == 2);
+  if (is_exhaustive) {
+    for (Bits v = 0; v < (Bits{1} << (8 * form.bytes[1])); ++v) tuples.push_back({v});
+    return;
+  }
   if (n == 1) {
     for (Bits v : specials[0]) tuples.push_back({v});
-    if (form.bytes[1] == 1 || form.bytes[1] == 2) {
-      for (Bits v = 0; v < (Bits{1} << (8 * form.bytes[1])); ++v) tuples.push_back({v});
-    }
   }
   for (int i = 0; i < n; ++i) {
     for (int j = i + 1; j < n; ++j) {
@@ -135,7 +138,8 @@ void operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& spec
       }
     }
   }
-  for (int r = 0; r < options.random; ++r) {
+  const int count = std::getenv("LOCKSTEP_SCALE") ? options.random : options.random / 4;
+  for (int r = 0; r < count; ++r) {
     Operands& t = tuples.emplace_back();
     for (int k = 0; k < n; ++k) {
       const unsigned how = random() % 8;

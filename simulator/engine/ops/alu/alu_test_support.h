@@ -35,7 +35,8 @@ struct Form {
 AluKey key_of(const Form& form);
 
 struct Options {
-  int random = 20000;                  // random operand tuples, in addition to the special ones
+  int random = 20000;                  // random operand tuples, in addition to the special ones;
+                                       // a quarter of them without --config=nightly
   Reference second;                    // second destination (predicate)
   Reference carry_out;                 // CC.CF afterwards; in[n] has it before
   bool keeps_carry = true;             // without carry_out: CC.CF must not change
@@ -44,7 +45,8 @@ struct Options {
 };
 
 // Checks `form` on all pairs of special values of every two sources, and on random ones. A single
-// source of at most 16 bits is checked exhaustively. `specials[i]`: the special values of source i.
+// source of at most 16 bits is checked exhaustively, without random ones. `specials[i]`: the
+// special values of source i.
 void check(const Form& form, const std::vector<std::vector<Bits>>& specials,
            const Reference& reference, const Options& options = {});
 void check_judged(const Form& form, const std::vector<std::vector<Bits>>& specials,

@@ -330,6 +330,10 @@ inline int compare(const Number& a, const Number& b) {
   if (a.is_infinite() && b.is_infinite() && a.negative == b.negative) return 0;
   const auto sign = [](const Number& n) { return n.is_zero() ? 0 : n.negative ? -1 : 1; };
   if (sign(a) != sign(b)) return sign(a) < sign(b) ? -1 : 1;
+  const bool is_finite = a.cls == Number::Class::kFinite && b.cls == Number::Class::kFinite;
+  const int a_top = a.exponent + a.magnitude.bit_length(),
+            b_top = b.exponent + b.magnitude.bit_length();
+  if (is_finite && a_top != b_top) return (a_top < b_top) != a.negative ? -1 : 1;
   const Number d = add(a, negate(b), Direction::kNearestEven);
   if (d.is_nan())
     return a.negative ? -1 : 1;  // opposite infinities cannot reach here as a sum of equals

@@ -257,12 +257,17 @@ TEST(Half, ConversionsFromF32) {
                                   {".rz", Direction::kZero},
                                   {".rm", Direction::kDown},
                                   {".rp", Direction::kUp}}) {
-      check({"cvt" + word + "." + t.name + ".s64", {2, 8}}, {special_int(8)},
-            [&, d = d](const Bits* in) {
-              const bool negative = in[0] >> 63;
-              return exact::encode(exact::integer(negative, negative ? Bits{0} - in[0] : in[0]),
-                                   t.format, d);
-            });
+      // Beside the middle of two bf16: what is left of f64's last place decides.
+      std::vector<Bits> integers = special_int(8);
+      for (int top = 54; top < 63; ++top) {
+        const Bits middle = Bits{1} << top | Bits{1} << (top - 8);
+        integers.insert(integers.end(), {middle - 1, middle, middle + 1});
+      }
+      check({"cvt" + word + "." + t.name + ".s64", {2, 8}}, {integers}, [&, d = d](const Bits* in) {
+        const bool negative = in[0] >> 63;
+        return exact::encode(exact::integer(negative, negative ? Bits{0} - in[0] : in[0]), t.format,
+                             d);
+      });
       if (!t.is_f16 && (d == Direction::kDown || d == Direction::kUp)) {
         check({"cvt" + word + ".bf16.f32", {2, 4}}, {dense}, [&, d = d](const Bits* in) {
           return exact::encode(exact::decode(in[0], exact::kF32), t.format, d);
