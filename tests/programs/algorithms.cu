@@ -1,9 +1,7 @@
 // Programs that use cub and thrust, as one binary. With 32-bit indices only: thrust would
-// instantiate each kernel again for 64-bit indices, which no array here needs. Without the headers
-// of half types. Two programs that use the same algorithm use it for the same types: one instance.
+// instantiate each kernel again for 64-bit indices, which no array here needs. Two programs that
+// use the same algorithm use it for the same types: one instance.
 #define THRUST_FORCE_32_BIT_OFFSET_TYPE
-#define CCCL_DISABLE_FP16_SUPPORT
-#define CCCL_DISABLE_BF16_SUPPORT
 
 #include "cub_block.cu"
 #include "cub_device.cu"
