@@ -25,7 +25,8 @@ PROGRAM(thrust_words, 1) {
   std::vector<unsigned> places(n);
   std::iota(places.begin(), places.end(), 0);
   std::map<unsigned, Word> expected;
-  for (int i = 0; i < n; ++i) ++expected.try_emplace(words[i], Word{0, places[i]}).first->second.count;
+  for (int i = 0; i < n; ++i)
+    ++expected.try_emplace(words[i], Word{0, places[i]}).first->second.count;
 
   thrust::device_vector<unsigned> d_words(words), keys(n);
   thrust::device_vector<unsigned> d_places(places);

@@ -45,8 +45,7 @@ class Prepared {
   template <class Function>
   Prepared(Function function)
       : call_([](void* captured) { (*static_cast<Function*>(captured))(); }) {
-    static_assert(sizeof(Function) <= sizeof captured_ &&
-                  std::is_trivially_copyable_v<Function>);
+    static_assert(sizeof(Function) <= sizeof captured_ && std::is_trivially_copyable_v<Function>);
     new (captured_) Function(function);
   }
   void operator()() { call_(captured_); }
