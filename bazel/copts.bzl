@@ -9,10 +9,14 @@ STANDARD_COPTS = [] if IS_MAIN_WORKSPACE else ["-std=c++20"]
 # Options that reduce the code that nvcc parses, three times per file. From libstdc++: <cmath>
 # without the special functions of C++17, which no kernel here uses (by their header's guard; a
 # third of the time for an empty file). From the toolkit: <cooperative_groups.h> without libcu++
-# (three quarters of the time for a small file; the kernels' code is the same).
+# (three quarters of the time for a small file; the kernels' code is the same). libcu++, cub and
+# thrust without the headers of half types, for which no source here uses them (a fifth of the
+# time for a file with <cuda/barrier>).
 QUICK_NVCC_COPTS = [
     "-D_GLIBCXX_BITS_SPECFUN_H",
     "-D_CG_LIMIT_INCLUDED_DEPENDENCIES",
+    "-DCCCL_DISABLE_FP16_SUPPORT",
+    "-DCCCL_DISABLE_BF16_SUPPORT",
 ]
 
 # Permits copies to several blocks of a cluster in code for .target sm_90, which every later GPU

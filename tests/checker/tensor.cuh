@@ -91,6 +91,13 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
   FENCE_AFTER();      \
   if (first_warp) FREE(tm, kColumns)
 
+// The rest of a kernel: waits for the phase, then frees the columns.
+#define TENSOR_WAITED() \
+  WAIT_PHASE(&bar, 0);  \
+  y[threadIdx.x] = 0;   \
+  FENCE_AFTER();        \
+  TENSOR_END()
+
 #define ON_ONE_BLOCK(name)            \
   Buffer<unsigned> y(128);            \
   name<faulty><<<1, 128>>>(y)

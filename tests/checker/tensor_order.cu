@@ -11,13 +11,6 @@ namespace {
   WAIT_STORES();                                                                   \
   FENCE_BEFORE()
 
-// The rest of a kernel: waits for the phase, then frees the columns.
-#define TENSOR_WAITED()      \
-  WAIT_PHASE(&bar, 0);       \
-  y[threadIdx.x] = 0;        \
-  FENCE_AFTER();             \
-  TENSOR_END()
-
 template <bool faulty>
 __global__ void tensor_copy_read_before_the_commit(unsigned* y) {
   TENSOR_BLOCK();

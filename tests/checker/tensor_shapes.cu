@@ -5,12 +5,6 @@
 
 namespace {
 
-#define TENSOR_WAITED()      \
-  WAIT_PHASE(&bar, 0);       \
-  y[threadIdx.x] = 0;        \
-  FENCE_AFTER();             \
-  TENSOR_END()
-
 // A kernel with one product, `statement`; the mistake is in the code `before` it.
 #define ONE_PRODUCT(name, finding, before, statement) \
   template <bool faulty>                              \
@@ -170,7 +164,7 @@ ONE_PRODUCT(tensor_packed_factors_across, "invalid-instruction",
                                    tm + 40))
 
 // The factor A is in Tensor Memory.
-#define STORED(written)                                                            \
+#define FACTOR_STORED(written)                                                     \
   for (unsigned c = 0; c < 8; ++c) {                                               \
     if ((written) || c != 7) TENSOR_STORE(own + 32 + c, 0x3c003c00u);              \
   }                                                                                \
@@ -179,15 +173,15 @@ ONE_PRODUCT(tensor_packed_factors_across, "invalid-instruction",
   __syncthreads();                                                                 \
   FENCE_AFTER()
 ONE_PRODUCT(tensor_factor_never_written, "uninitialised",  // FAULT tensor_factor_never_written
-            STORED(!faulty),
+            FACTOR_STORED(!faulty),
             TENSOR_MULTIPLY_OF_TENSOR(".cta_group::1.kind::f16", tm, tm + 32, b, kind, false))
 // FAULT tensor_factor_in_tensor_memory_across
 ONE_PRODUCT(tensor_factor_in_tensor_memory_across, "invalid-instruction",
-            STORED(true),
+            FACTOR_STORED(true),
             TENSOR_MULTIPLY_OF_TENSOR(".cta_group::1.kind::f16", tm, tm + 32, b,
                                       kind | (faulty ? 1u << 15 : 0), false))
 ONE_PRODUCT(tensor_64_rows_shifted, "invalid-instruction",  // FAULT tensor_64_rows_shifted
-            STORED(true),
+            FACTOR_STORED(true),
             TENSOR_MULTIPLY_OF_TENSOR(".cta_group::1.kind::f16.ashift", tm, tm + 32, b,
                                       faulty ? kind ^ 12u << 24 : kind, false))
 

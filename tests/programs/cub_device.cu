@@ -9,24 +9,25 @@ namespace cub_device {
 
 PROGRAM(cub_device, 2) {
   const int n = 4001;
+  const size_t size = n;  // its type is a parameter of the kernels: that of thrust::sort_by_key
   std::vector<unsigned> keys(n);
-  std::vector<unsigned short> values(n);
+  std::vector<unsigned> values(n);
   Random random(113);
-  for (int i = 0; i < n; ++i) keys[i] = random(), values[i] = static_cast<unsigned short>(i);
+  for (int i = 0; i < n; ++i) keys[i] = random(), values[i] = static_cast<unsigned>(i);
   Buffer<unsigned> from(keys), to(n), sums(n);
-  Buffer<unsigned short> from_values(values), to_values(n);
+  Buffer<unsigned> from_values(values), to_values(n);
   size_t bytes = 0, more = 0;
   CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, from.get(), to.get(), from_values.get(),
-                                       to_values.get(), n, 4, 20));
+                                       to_values.get(), size, 4, 20));
   CUDA(cub::DeviceScan::ExclusiveSum(nullptr, more, from.get(), sums.get(), n));
   Buffer<char> scratch(mistake == 1 ? 64 : std::max(bytes, more));
   bytes = std::max(bytes, more);
   CUDA(cub::DeviceRadixSort::SortPairs(scratch.get(), bytes, from.get(), to.get(),
-                                       from_values.get(), to_values.get(), n, 4, 20));
+                                       from_values.get(), to_values.get(), size, 4, 20));
   CUDA(cub::DeviceScan::ExclusiveSum(scratch.get(), bytes, mistake == 2 ? from.get() : to.get(),
                                      sums.get(), n));
   const std::vector<unsigned> got = to.host(), got_sums = sums.host();
-  const std::vector<unsigned short> got_values = to_values.host();
+  const std::vector<unsigned> got_values = to_values.host();
   std::stable_sort(values.begin(), values.end(),
                    [&](int a, int b) { return (keys[a] >> 4 & 0xffff) < (keys[b] >> 4 & 0xffff); });
   int wrong = 0;

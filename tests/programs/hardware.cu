@@ -1,9 +1,17 @@
-// Programs with asynchronous copies, grid barriers, named barriers and packed data, as one
-// binary.
+// Programs that use features of the hardware, and programs on pictures, as one binary.
 #include "async_tiles.cu"
+#include "bilateral.cu"
 #include "bit_fields.cu"
+#include "box_blur.cu"
+#include "dct.cu"
+#include "equalisation.cu"
 #include "grid_iterations.cu"
+#include "median.cu"
+#include "morphology.cu"
 #include "motion_search.cu"
 #include "packed_records.cu"
+#include "separable_convolution.cu"
+#include "sobel.cu"
 #include "special_functions.cu"
+#include "texture_resample.cu"
 #include "warp_roles.cu"

@@ -9,4 +9,5 @@
 #include "graphs.cu"
 #include "host.cu"
 #include "kernels.cu"
+#include "main.cu"
 #include "shapes.cu"

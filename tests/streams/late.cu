@@ -601,6 +601,8 @@ LATE("exit", error_found_at_the_end) {
 }  // namespace
 }  // namespace lockstep::streams
 
+#include "learnt.cu"  // behind this file's programs: both would be compiled with the same headers
+
 int main(int argc, char** argv) {
   using lockstep::streams::programs;
   if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {

@@ -92,7 +92,7 @@ void try_call(const Call& call, long long clocks) {
   }
   {
     Situation s(busy, call.bytes);
-    const std::function<void()> work = call.prepare(s);
+    Prepared work = call.prepare(s);
     // Loads both kernels beforehand.
     earlier<kind><<<1, 1>>>(y, 0);
     later<kind><<<1, 1>>>(x, y);

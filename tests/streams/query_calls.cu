@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 
 #include "calls.h"
 
@@ -103,16 +102,19 @@ cudaLibrary_t library() {
   cudaLibraryLoadData(&made, kModule, nullptr, nullptr, 0, nullptr, nullptr, 0);
   return made;
 }
-// The path of a file that contains the module.
-std::string module_file() {
-  std::string name = "/tmp/order_XXXXXX";
-  const int file = mkstemp(name.data());
+// The path of a file that contains the module; the call removes the file.
+struct Path {
+  char text[24];
+};
+Path module_file() {
+  Path path = {"/tmp/order_XXXXXX"};
+  const int file = mkstemp(path.text);
   if (file >= 0) {
     FILE* const out = fdopen(file, "w");
     std::fputs(kModule, out);
     std::fclose(out);
   }
-  return name;
+  return path;
 }
 
 cudaLaunchConfig_t one_block(cudaStream_t stream) {
@@ -236,8 +238,8 @@ std::vector<Call> settings_and_queries() {
             cudaKernelSetAttributeForDevice(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024,
                                             0)),
         CALL_WITH("cudaLibraryLoadFromFile", module_file(), cudaLibrary_t l;
-                  cudaLibraryLoadFromFile(&l, x.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
-                  std::remove(x.c_str())),
+                  cudaLibraryLoadFromFile(&l, x.text, nullptr, nullptr, 0, nullptr, nullptr, 0);
+                  std::remove(x.text)),
         CALL_WITH("cudaLibraryUnload", library(), cudaLibraryUnload(x)),
         CALL_WITH("cudaCreateSurfaceObject, cudaGetSurfaceObjectResourceDesc", cube_map(),
                   cudaResourceDesc d;

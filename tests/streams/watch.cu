@@ -8,9 +8,16 @@
 // operation is executed in its call. Of the kind `late`: the right result by default. A mistake
 // that the default schedule shows is of the kind `race`, with the host on one side, `kernels`, a
 // race without the host, `deadlock`, or `time-limit`: it never ends.
+//
+// The parts are joined here: each would be compiled with the toolkit's headers again.
 #include <cstdio>
 #include <cstring>
 
+#include "flags.cu"
+#include "gates.cu"
+#include "handlers.cu"
+#include "heartbeats.cu"
+#include "pages.cu"
 #include "watch.cuh"
 
 int main(int argc, char** argv) {

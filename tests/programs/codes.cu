@@ -1,9 +1,14 @@
-// Programs that encrypt, hash and search for primes, as one binary.
+// Programs that compress, code and encrypt, as one binary.
 #include "aes.cu"
+#include "base64.cu"
 #include "chacha20.cu"
 #include "crc32.cu"
 #include "hash_table.cu"
+#include "huffman.cu"
+#include "lz_matches.cu"
 #include "md5_search.cu"
 #include "miller_rabin.cu"
+#include "run_lengths.cu"
 #include "sha256.cu"
 #include "sieve.cu"
+#include "varint.cu"
