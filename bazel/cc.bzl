@@ -224,3 +224,22 @@ def cc_tests(name, srcs, deps = [], data = [], computing = [], **kwargs):
 def cc_binary(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):
     """A cc_binary; arguments as of cc_library."""
     _cc_binary(name = name, **dict(kwargs, **_opening(srcs, copts, deps, precompiled)))
+
+def developer_binary(name, **kwargs):
+    """A program that developers run by command and no test uses: a cc_binary that `//...` leaves
+    out, except with --config=nightly.
+
+    Tags of .bazelrc's filters would not do: Bazel also applies them to targets that are named.
+
+    Args:
+      name: its name.
+      **kwargs: further arguments of cc_binary.
+    """
+    cc_binary(name = name, tags = ["manual"], **kwargs)
+    native.filegroup(
+        name = name + "_builds",
+        testonly = True,
+        srcs = [":" + name],
+        tags = ["nightly"],
+        visibility = ["//visibility:private"],
+    )
