@@ -2,9 +2,10 @@
 depends on once more.
 
 The other compiler, its sanitizers and the instrumentation that guides the fuzzer stay
-out of the ordinary build: an aspect visits the cc_library and clang_objects targets below a fuzzer
-and compiles their sources beside the objects of the ordinary build. Libraries of the system are linked as they are. clang is not part of the set-up; where
-it is missing, clang.sh says what to install.
+out of the ordinary build: an aspect visits the cc_library and clang_objects targets
+below a fuzzer and compiles their sources once more. Libraries of the system are linked
+as they are. clang is not part of the set-up; where it is missing, clang.sh says what to
+install.
 """
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")

@@ -384,7 +384,7 @@ using namespace lockstep::cublas;
     return syrk("cublas" #syrk_name, handle, type, hermitian, fill, op, n, k, alpha, a, lda, beta, \
                 c, ldc);                                                                           \
   }
-#define EVERY_MATRIX(suffix, Size)                                 \
+#define EVERY_MATRIX(suffix, Size)                        \
   MATRICES(S, Type::kF32, suffix, Size)                   \
   MATRICES(D, Type::kF64, suffix, Size)                   \
   MATRICES(C, Type::kC32, suffix, Size)                   \

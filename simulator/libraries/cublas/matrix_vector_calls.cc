@@ -183,7 +183,7 @@ using namespace lockstep::cublas;
                                            const void* y, Size incy, void* a, Size lda) {        \
     return ger("cublas" #name, handle, type, conjugates, m, n, alpha, x, incx, y, incy, a, lda); \
   }
-#define EVERY_MATRIX_VECTOR(suffix, Size)                     \
+#define EVERY_MATRIX_VECTOR(suffix, Size)     \
   GEMV(S, Type::kF32, suffix, Size)           \
   GEMV(D, Type::kF64, suffix, Size)           \
   GEMV(C, Type::kC32, suffix, Size)           \

@@ -260,7 +260,7 @@ using namespace lockstep::cublas;
     return scal("cublas" #name, handle, X, alpha, real_of(type));                            \
   }
 
-#define EVERY_VECTOR(suffix, Size)                                                                          \
+#define EVERY_VECTOR(suffix, Size)                                                                 \
   VECTORS(S, Type::kF32, suffix, Size)                                                             \
   VECTORS(D, Type::kF64, suffix, Size)                                                             \
   VECTORS(C, Type::kC32, suffix, Size)                                                             \
@@ -294,7 +294,7 @@ using namespace lockstep::cublas;
                                       Size incx, void* y, cudaDataType y_type, Size incy,          \
                                       cudaDataType executed) {                                     \
     Check check("cublasAxpyEx", handle);                                                           \
-    check.simulated(fits(x_type, y_type, executed) && alpha_type == executed, kRefusedTypes);           \
+    check.simulated(fits(x_type, y_type, executed) && alpha_type == executed, kRefusedTypes);      \
     if (check.failed()) return check.status();                                                     \
     const Type type = as_type(x_type);                                                             \
     return axpy("cublasAxpyEx", handle, X, Y, alpha, as_type(alpha_type));                         \
@@ -303,7 +303,7 @@ using namespace lockstep::cublas;
                                       cudaDataType alpha_type, void* x, cudaDataType x_type,       \
                                       Size incx, cudaDataType executed) {                          \
     Check check("cublasScalEx", handle);                                                           \
-    check.simulated(fits(x_type, x_type, executed) && alpha_type == executed, kRefusedTypes);           \
+    check.simulated(fits(x_type, x_type, executed) && alpha_type == executed, kRefusedTypes);      \
     if (check.failed()) return check.status();                                                     \
     const Type type = as_type(x_type);                                                             \
     return scal("cublasScalEx", handle, X, alpha, as_type(alpha_type));                            \
@@ -315,7 +315,7 @@ using namespace lockstep::cublas;
     Check check("cublasNrm2Ex", handle);                                                           \
     check.simulated((fits(x_type, x_type, executed) || as_type(executed) == real_of(type)) &&      \
                         as_type(to_type) == real_of(type),                                         \
-                    kRefusedTypes);                                                                     \
+                    kRefusedTypes);                                                                \
     if (check.failed()) return check.status();                                                     \
     return reduce_one("cublasNrm2Ex", handle, X, to, as_type(to_type), Norm{});                    \
   }                                                                                                \
@@ -323,7 +323,7 @@ using namespace lockstep::cublas;
       cublasHandle_t handle, Size n, const void* x, cudaDataType x_type, Size incx, const void* y, \
       cudaDataType y_type, Size incy, void* to, cudaDataType to_type, cudaDataType executed) {     \
     Check check("cublasDotEx", handle);                                                            \
-    check.simulated(fits(x_type, y_type, executed) && to_type == x_type, kRefusedTypes);                \
+    check.simulated(fits(x_type, y_type, executed) && to_type == x_type, kRefusedTypes);           \
     if (check.failed()) return check.status();                                                     \
     const Type type = as_type(x_type);                                                             \
     return dot("cublasDotEx", handle, X, Y, false, to, type);                                      \
@@ -332,7 +332,7 @@ using namespace lockstep::cublas;
       cublasHandle_t handle, Size n, const void* x, cudaDataType x_type, Size incx, const void* y, \
       cudaDataType y_type, Size incy, void* to, cudaDataType to_type, cudaDataType executed) {     \
     Check check("cublasDotcEx", handle);                                                           \
-    check.simulated(fits(x_type, y_type, executed) && to_type == x_type, kRefusedTypes);                \
+    check.simulated(fits(x_type, y_type, executed) && to_type == x_type, kRefusedTypes);           \
     if (check.failed()) return check.status();                                                     \
     const Type type = as_type(x_type);                                                             \
     return dot("cublasDotcEx", handle, X, Y, true, to, type);                                      \
