@@ -42,12 +42,11 @@ def _sources(srcs):
     return [src for src in srcs if src.endswith(".cc") and not src.endswith("_test.cc")]
 
 def _opening(srcs, copts, deps, headers):
-    """srcs, copts and deps of a rule whose sources begin with the headers of
+    """The copts and deps of a rule whose sources begin with the headers of
     //bazel/precompiled:<headers>."""
     if not headers or not _sources(srcs) or not _parsed(copts, headers):
-        return {"srcs": srcs, "copts": STANDARD_COPTS + copts, "deps": deps}
+        return {"copts": STANDARD_COPTS + copts, "deps": deps}
     return {
-        "srcs": srcs,
         "copts": select({
             "//bazel/precompiled:off": [],
             "//conditions:default": ["-include", "lockstep_%s.h" % headers],
@@ -58,40 +57,82 @@ def _opening(srcs, copts, deps, headers):
         }),
     }
 
-def _join(joined, srcs, testonly = False, clang = False):
-    """Declares the source `joined`, which includes the sources among srcs; returns srcs and
-    textual_hdrs for the rule that compiles it. If clang compiles it, these srcs lack it.
+def _parts(name, sources, joined):
+    """The sources that are compiled -> those that each includes (joined.bzl), or None."""
+    if not joined:
+        return {source: None for source in sources}
+    if joined != "folders":
+        return {name + "_joined.cc": sources}
+    parts = {}
+    for source in sources:
+        folder = source.rpartition("/")[0].replace("/", "_")
+        parts.setdefault("%s_%s_joined.cc" % (name, folder), []).append(source)
+    return parts
 
-    With --config=own-headers each source is compiled separately.
+def _split(parts, sources, testonly, clang):
+    """Declares the joined sources of `parts`; returns what a rule compiles of them, and what this
+    includes.
+
+    With --config=own-headers each source is compiled separately. If clang compiles them, the rule
+    does not.
     """
-    sources = [src for src in srcs if src.endswith(".cc")]
-    joined_source(
-        name = joined[:-len(".cc")] + "_source", srcs = sources, out = joined, testonly = testonly
-    )
-    return [src for src in srcs if not src.endswith(".cc")] + select({
+    for part, included in parts.items():
+        if included:
+            joined_source(
+                name = part[:-len(".cc")] + "_source",
+                srcs = included,
+                out = part,
+                testonly = testonly,
+            )
+    textual = [source for included in parts.values() for source in included or []]
+    return select({
         "//bazel/precompiled:off": sources,
-        "//bazel/precompiled:by_clang": [] if clang else [joined],
-        "//conditions:default": [joined],
+        "//bazel/precompiled:by_clang": [] if clang else parts.keys(),
+        "//conditions:default": parts.keys(),
     }), select({
         "//bazel/precompiled:off": [],
-        "//conditions:default": sources,
+        "//conditions:default": textual,
     })
 
-def _join_folders(name, srcs, testonly):
-    """As _join, with one source for each folder of srcs: "<name>_<folder>_joined.cc"."""
-    folders = {}
-    for src in srcs:
-        if src.endswith(".cc"):
-            folders.setdefault(src.rpartition("/")[0], []).append(src)
-    own = [src for src in srcs if not src.endswith(".cc")]
-    textual = []
-    for folder, sources in folders.items():
-        more_own, more_textual = _join(
-            "%s_%s_joined.cc" % (name, folder.replace("/", "_")), sources, testonly
+# Where else headers of a library can lie: clang_objects knows none of these.
+_OTHER_INCLUDES = ["implementation_deps", "include_prefix", "includes", "strip_include_prefix"]
+
+def _allows_clang(copts, headers, kwargs):
+    """Whether clang may compile sources that begin with a header: it has parsed it."""
+    return (
+        headers and allows_clang(copts) and _parsed(copts, headers) and
+        not [name for name in _OTHER_INCLUDES if name in kwargs]
+    )
+
+def _compiled(name, srcs, copts, deps, headers, joined, kwargs):
+    """The attributes of a cc_library or cc_binary; clang compiles its sources where clang.bzl
+    allows it."""
+    sources = _sources(srcs)
+    own = [src for src in srcs if src not in sources]
+    testonly = kwargs.get("testonly", False)
+    clang = sources and _allows_clang(copts, headers, kwargs)
+    parts = _parts(name, sources, joined)
+    opening = _opening(srcs, copts, deps, headers)
+    if not clang and not joined:
+        return dict(kwargs, srcs = srcs, **opening)
+    compiled, textual = _split(parts, sources, testonly, clang)
+    if joined:
+        kwargs = dict(kwargs, textual_hdrs = kwargs.get("textual_hdrs", []) + textual)
+    if clang:
+        clang_objects(
+            name = name + "_by_clang",
+            srcs = parts.keys(),
+            hdrs = own + kwargs.get("hdrs", []) + kwargs.get("textual_hdrs", []),
+            header = "//bazel/precompiled:" + headers,
+            copts = copts,
+            local_defines = kwargs.get("local_defines", []) + kwargs.get("defines", []),
+            deps = deps,
+            testonly = testonly,
+            tags = kwargs.get("tags", []),
+            alwayslink = kwargs.get("alwayslink", False),
         )
-        own = own + more_own
-        textual = textual + more_textual
-    return own, textual
+        opening["deps"] = opening["deps"] + by_clang([":%s_by_clang" % name], [])
+    return dict(kwargs, srcs = own + compiled, **opening)
 
 def cc_library(
     name, srcs = [], copts = [], deps = [], precompiled = "standard", joined = False, **kwargs
@@ -109,19 +150,34 @@ def cc_library(
         change of one source then recompiles all sources joined with it.
       **kwargs: further arguments of cc_library.
     """
-    opening = _opening(srcs, copts, deps, precompiled)
-    testonly = kwargs.get("testonly", False)
-    if joined == "folders":
-        opening["srcs"], opening["textual_hdrs"] = _join_folders(name, srcs, testonly)
-    elif joined:
-        opening["srcs"], opening["textual_hdrs"] = _join(name + "_joined.cc", srcs, testonly)
-    _cc_library(name = name, linkstatic = True, **dict(kwargs, **opening))
+    _cc_library(
+        name = name,
+        linkstatic = True,
+        **_compiled(name, srcs, copts, deps, precompiled, joined, kwargs)
+    )
+
+def _tests_by_clang(name, srcs, deps, copts, hdrs = [], **kwargs):
+    """The srcs and deps of a rule for tests; clang compiles its sources *_test.cc where clang.bzl
+    allows it."""
+    tests = [src for src in srcs if src.endswith("_test.cc")]
+    if not tests or not allows_clang(copts):
+        return srcs, deps
+    tests_by_clang(
+        name = name + "_by_clang",
+        srcs = tests,
+        hdrs = hdrs + [src for src in srcs if src.endswith(".h")],
+        copts = copts,
+        deps = deps,
+        **kwargs
+    )
+    own = [src for src in srcs if src not in tests]
+    return own + by_clang([], tests), deps + by_clang([":%s_by_clang" % name], [])
 
 def cc_test(
     name, srcs = [], copts = [], deps = [], local_defines = [], tags = [], **kwargs
 ):
     """A cc_test. clang compiles its sources *_test.cc where clang.bzl allows it."""
-    own_srcs, own_deps = tests_by_clang(
+    own_srcs, own_deps = _tests_by_clang(
         name, srcs, deps, copts, local_defines = local_defines, tags = tags
     )
     _cc_test(
@@ -139,20 +195,22 @@ def _joined_tests(name, srcs, deps, copts, tags):
     of the rule `name`."""
     joined = name + "_joined_test.cc"
     clang = allows_clang(copts)
-    own, textual = _join(joined, srcs, True, clang = clang)
+    tests = [src for src in srcs if src.endswith(".cc")]
+    own = [src for src in srcs if src not in tests]
+    compiled, textual = _split({joined: tests}, tests, True, clang)
     _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)
     deps = deps + [":%s_sources" % name]
     if not clang:
-        return own, deps
-    clang_objects(
+        return own + compiled, deps
+    tests_by_clang(
         name = name + "_by_clang",
         srcs = [joined],
-        hdrs = [src for src in srcs if src.endswith(".h")],
+        hdrs = own,
         copts = copts,
         tags = tags,
         deps = deps,
     )
-    return own, deps + by_clang([":%s_by_clang" % name], [])
+    return own + compiled, deps + by_clang([":%s_by_clang" % name], [])
 
 def cc_test_library(
     name, srcs, hdrs = [], copts = [], deps = [], joined = False, tags = [], **kwargs
@@ -173,7 +231,7 @@ def cc_test_library(
     if joined:
         own_srcs, own_deps = _joined_tests(name, srcs, deps, copts, tags)
     else:
-        own_srcs, own_deps = tests_by_clang(name, srcs, deps, copts, hdrs = hdrs, tags = tags)
+        own_srcs, own_deps = _tests_by_clang(name, srcs, deps, copts, hdrs = hdrs, tags = tags)
     _cc_library(
         name = name,
         testonly = True,
@@ -207,7 +265,9 @@ def cc_tests(name, srcs, deps = [], data = [], computing = [], **kwargs):
     )
     if computing:
         parts = parts + [":%s_computing" % name]
-        own_computing, textual_computing = _join(name + "_computing_test.cc", computing, True)
+        own_computing, textual_computing = _split(
+            {name + "_computing_test.cc": computing}, computing, True, False
+        )
         _cc_library(
             name = name + "_computing",
             testonly = True,
@@ -223,4 +283,25 @@ def cc_tests(name, srcs, deps = [], data = [], computing = [], **kwargs):
 
 def cc_binary(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):
     """A cc_binary; arguments as of cc_library."""
-    _cc_binary(name = name, **dict(kwargs, **_opening(srcs, copts, deps, precompiled)))
+    own = _compiled(name, srcs, copts, deps, precompiled, False, dict(kwargs, alwayslink = True))
+    own.pop("alwayslink")
+    _cc_binary(name = name, **own)
+
+def developer_binary(name, **kwargs):
+    """A program that developers run by command and no test uses: a cc_binary that `//...` leaves
+    out, except with --config=nightly.
+
+    Tags of .bazelrc's filters would not do: Bazel also applies them to targets that are named.
+
+    Args:
+      name: its name.
+      **kwargs: further arguments of cc_binary.
+    """
+    cc_binary(name = name, tags = ["manual"], **kwargs)
+    native.filegroup(
+        name = name + "_builds",
+        testonly = True,
+        srcs = [":" + name],
+        tags = ["nightly"],
+        visibility = ["//visibility:private"],
+    )

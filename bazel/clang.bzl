@@ -1,8 +1,8 @@
-"""clang_objects: the sources of tests, compiled by clang.
+"""clang_objects: sources without optimisation, compiled by clang.
 
-Tests are compiled without optimisation, and run for less time than they take to compile. clang
-needs half of GCC's time for such a source. Everything else is compiled by GCC: all that users
-install, and all that is optimised. The objects can be linked with each other.
+Tests, writers of reports and the command run for less time than they take to compile, so they are
+not optimised. clang needs half of GCC's time for such a source. All that is optimised is compiled
+by GCC. The objects can be linked with each other.
 
 docs/reference/building.md says when clang is used.
 """
@@ -31,6 +31,7 @@ def clang_arguments(ctx, context, copts):
     args.add_all([
         "-fPIC",
         "-fno-omit-frame-pointer",
+        "-fstack-protector",
         "-Wall",
         "-Wno-deprecated-declarations",  # libstdc++'s std::stable_sort
     ])
@@ -61,14 +62,18 @@ def run_clang(ctx, args, source, out, headers, more_inputs = []):
     )
 
 def _clang_objects_impl(ctx):
-    library = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
+    library = cc_common.merge_cc_infos(
+        cc_infos = [dep[CcInfo] for dep in ctx.attr.deps + [ctx.attr.header]]
+    )
     context = library.compilation_context
     headers = depset(ctx.files.hdrs, transitive = [context.headers])
     parsed = ctx.attr.header[ParsedByClangInfo].parsed if ctx.files.srcs else None
     objects = []
     for source in ctx.files.srcs:
-        out = ctx.actions.declare_file("_clang/%s/%s.o" % (ctx.label.name, source.basename))
+        place = source.short_path[len(ctx.label.package):].lstrip("/")
+        out = ctx.actions.declare_file("_clang/%s/%s.o" % (ctx.label.name, place))
         args = clang_arguments(ctx, context, ctx.attr.copts)
+        args.add_all([".", ctx.bin_dir.path], before_each = "-iquote")  # the rule's own headers
         args.add_all(["-include-pch", parsed])
         run_clang(ctx, args, source, out, headers, [parsed])
         objects.append(out)
@@ -89,24 +94,26 @@ def _clang_objects_impl(ctx):
             objects = depset(objects),
             pic_objects = depset(objects),
         ),
-        alwayslink = True,
+        linking_contexts = [library.linking_context],
+        alwayslink = ctx.attr.alwayslink,
         disallow_dynamic_library = True,
     )
     return [
         DefaultInfo(files = depset(objects)),
-        cc_common.merge_cc_infos(
-            direct_cc_infos = [CcInfo(linking_context = linking)], cc_infos = [library]
-        ),
+        CcInfo(compilation_context = library.compilation_context, linking_context = linking),
     ]
 
 _clang_objects = rule(
     implementation = _clang_objects_impl,
     doc = "A library of sources that clang compiles. Each begins with `header`.",
     attrs = {
+        "alwayslink": attr.bool(doc = "Link all objects, used or not."),
         "copts": attr.string_list(doc = "Further options."),
         "deps": attr.label_list(providers = [CcInfo], doc = "What the sources include."),
-        "hdrs": attr.label_list(allow_files = [".h"], doc = "Further headers of the sources."),
-        "header": attr.label(mandatory = True, doc = "A precompiled_header."),
+        "hdrs": attr.label_list(
+            allow_files = True, doc = "Further files that the sources include."
+        ),
+        "header": attr.label(mandatory = True, providers = [CcInfo], doc = "A precompiled_header."),
         "srcs": attr.label_list(allow_files = [".cc"], doc = "The sources."),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
         "_clang_wrap": attr.label(default = "//bazel:clang_wrap.sh", allow_single_file = True),
@@ -121,72 +128,59 @@ _ON = "//bazel/precompiled:by_clang"
 # What a test with JSON begins with (JSON_TEST_COPTS).
 _JSON_HEADER = ["-include", "lockstep_gtest_json.h"]
 
-# Whether any build has them. A user's workspace decides about its own compiler.
-TESTS_BY_CLANG = bool(CLANG) and IS_MAIN_WORKSPACE
+# Whether clang compiles anything. A user's workspace decides about its own compiler.
+_HAS_CLANG = bool(CLANG) and IS_MAIN_WORKSPACE
 
 def by_clang(value, otherwise):
-    """`value` in a build whose tests clang compiles, else `otherwise`."""
-    if not TESTS_BY_CLANG:
+    """`value` in a build in which clang compiles what is not optimised, else `otherwise`."""
+    if not _HAS_CLANG:
         return otherwise
     return select({_ON: value, "//conditions:default": otherwise})
 
-def clang_objects(name, srcs, deps, hdrs = [], copts = [], local_defines = [], tags = []):
-    """Declares the library `name`, which has the objects of `srcs` in a build whose tests clang
-    compiles, and nothing in any other build.
+def allows_clang(copts):
+    """Whether clang may compile sources with these options: they are not optimised."""
+    return _HAS_CLANG and not [copt for copt in copts if copt.startswith("-O")]
+
+def clang_objects(name, srcs, header, copts = [], local_defines = [], **kwargs):
+    """Declares the library `name`, which has the objects of `srcs` in a build in which clang
+    compiles them, and nothing in any other build.
 
     Args:
       name: the library.
-      srcs: sources of tests, without optimisation. Each begins with GoogleTest's header.
-      deps: what they include.
-      hdrs: further headers.
-      copts: their options, with or without JSON_TEST_COPTS.
+      srcs: sources without optimisation.
+      header: the precompiled_header with which each begins.
+      copts: their options.
       local_defines: their macros.
-      tags: as of the test.
+      **kwargs: further attributes of the rule.
     """
-    with_json = _JSON_HEADER[1] in copts
     _clang_objects(
         name = name,
-        testonly = True,
         srcs = by_clang(srcs, []),
-        hdrs = hdrs,
-        copts = [copt for copt in copts if not with_json or copt not in _JSON_HEADER] + [
+        copts = copts + [
             # Bazel reads the macros as a shell does.
             "-D" + define.replace("\\\"", "\"")
             for define in local_defines
         ],
-        header = "//bazel/gtest:json" if with_json else "//bazel/gtest",
-        tags = tags,
-        deps = deps,
-    )
-
-def allows_clang(copts):
-    """Whether clang may compile a test: it is not optimised."""
-    return TESTS_BY_CLANG and not [copt for copt in copts if copt.startswith("-O")]
-
-def tests_by_clang(name, srcs, deps, copts, hdrs = [], **kwargs):
-    """Declares <name>_by_clang with the objects of the sources *_test.cc among srcs.
-
-    Args:
-      name: the test, or library of tests.
-      srcs: its sources and headers.
-      deps: its dependencies.
-      copts: its compiler options.
-      hdrs: its public headers.
-      **kwargs: further arguments of clang_objects.
-
-    Returns:
-      The srcs and deps of the rule `name`.
-    """
-    tests = [src for src in srcs if src.endswith("_test.cc")]
-    if not tests or not allows_clang(copts):
-        return srcs, deps
-    clang_objects(
-        name = name + "_by_clang",
-        srcs = tests,
-        hdrs = hdrs + [src for src in srcs if src.endswith(".h")],
-        copts = copts,
-        deps = deps,
+        header = header,
         **kwargs
     )
-    own = [src for src in srcs if src not in tests]
-    return own + by_clang([], tests), deps + by_clang([":%s_by_clang" % name], [])
+
+def tests_by_clang(name, srcs, copts, **kwargs):
+    """clang_objects of tests, which begin with GoogleTest's header.
+
+    Args:
+      name: the library.
+      srcs: sources *_test.cc without optimisation.
+      copts: their options, with or without JSON_TEST_COPTS.
+      **kwargs: further arguments of clang_objects.
+    """
+    with_json = _JSON_HEADER[1] in copts
+    clang_objects(
+        name = name,
+        testonly = True,
+        srcs = srcs,
+        copts = [copt for copt in copts if not with_json or copt not in _JSON_HEADER],
+        header = "//bazel/gtest:json" if with_json else "//bazel/gtest",
+        alwayslink = True,
+        **kwargs
+    )

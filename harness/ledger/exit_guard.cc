@@ -132,11 +132,11 @@ void disarm() { g_armed_in = 0; }
 // program and its libraries. If the guard is off, or in a forked child, they behave like the
 // originals.
 extern "C" {
-[[noreturn]] void _exit(int status) {
+void _exit(int status) {
   if (lockstep::exit_guard::armed()) lockstep::exit_guard::report_early_exit("_exit");
   lockstep::exit_guard::leave(status);
 }
-[[noreturn]] void _Exit(int status) {
+void _Exit(int status) {
   if (lockstep::exit_guard::armed()) lockstep::exit_guard::report_early_exit("_Exit");
   lockstep::exit_guard::leave(status);
 }

@@ -2,10 +2,10 @@
 depends on once more.
 
 The other compiler, its sanitizers and the instrumentation that guides the fuzzer stay
-out of the ordinary build: an aspect visits the cc_library targets below a fuzzer and
-compiles their sources beside the objects that Bazel's own toolchain makes of them.
-Libraries of the system are linked as they are. clang is not part of the set-up; where
-it is missing, clang.sh says what to install.
+out of the ordinary build: an aspect visits the cc_library and clang_objects targets
+below a fuzzer and compiles their sources once more. Libraries of the system are linked
+as they are. clang is not part of the set-up; where it is missing, clang.sh says what to
+install.
 """
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
@@ -52,13 +52,14 @@ def _compile(ctx, clang, label, sources, headers, copts, defines, context):
     for source in sources:
         if source.extension != "cc":
             continue
-        out = ctx.actions.declare_file("_clang/%s/%s.o" % (label.name, source.basename))
+        out = ctx.actions.declare_file("_sanitized/%s/%s.o" % (label.name, source.basename))
         args = ctx.actions.args()
         args.add_all(_COMPILE)
         args.add_all(_wanted(copts))
         args.add_all(defines, format_each = "-D%s")
         args.add_all(context.defines, format_each = "-D%s")
         args.add_all(context.quote_includes, before_each = "-iquote")
+        args.add_all([".", ctx.bin_dir.path], before_each = "-iquote")
         args.add_all(context.includes, before_each = "-I")
         args.add_all(context.system_includes, before_each = "-isystem")
         args.add("-c", source)
@@ -95,6 +96,17 @@ def _aspect_impl(target, ctx):
                 ctx.rule.attr.local_defines,
                 target[CcInfo].compilation_context,
             )
+    if ctx.rule.kind == "_clang_objects":
+        objects = _compile(
+            ctx,
+            ctx.executable._clang,
+            target.label,
+            ctx.rule.files.srcs,
+            ctx.rule.files.hdrs,
+            ctx.rule.attr.copts,  # with its macros
+            [],
+            target[CcInfo].compilation_context,
+        )
     return [_SanitizedInfo(
         objects = depset(objects, transitive = [b.objects for b in below]),
         archives = depset(archives, transitive = [b.archives for b in below]),

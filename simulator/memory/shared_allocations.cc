@@ -11,12 +11,12 @@
 namespace lockstep::memory {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kPageBytes = 4096;
 
-void* at(Address address) { return reinterpret_cast<void*>(address); }
+void* pointer_to(Address address) { return reinterpret_cast<void*>(address); }
 
 std::uint64_t pages_of(std::uint64_t offset, std::uint64_t size) {
-  return (offset + size + kPage - 1) / kPage * kPage;
+  return (offset + size + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
 bool write_all(int file, const std::byte* from, std::uint64_t size) {
@@ -42,14 +42,14 @@ int DeviceMemory::share(Address base) {
   if (a.freed || a.kind != Kind::kDevice) return -1;
   if (record.file >= 0) return record.file;
   if (a.shared) return -1;  // imported from another process
-  const std::uint64_t offset = a.base % kPage, bytes = pages_of(offset, a.size);
+  const std::uint64_t offset = a.base % kPageBytes, bytes = pages_of(offset, a.size);
   const Address alias = a.base - offset + static_cast<Address>(a.alias_delta);
   const int file = memfd_create("lockstep-shared", MFD_CLOEXEC);
   if (file < 0) return -1;
   if (ftruncate(file, static_cast<off_t>(bytes)) != 0 ||
       !write_all(file, reinterpret_cast<const std::byte*>(alias), bytes) ||
-      mmap(at(alias), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
-           0) == MAP_FAILED) {
+      mmap(pointer_to(alias), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+           file, 0) == MAP_FAILED) {
     const int reason = errno;
     close(file);
     errno = reason;
@@ -64,14 +64,14 @@ int DeviceMemory::share(Address base) {
 const Allocation* DeviceMemory::import(int file, std::uint64_t offset, std::uint64_t size,
                                        int device) {
   std::lock_guard lock(mutex_);
-  if (size == 0 || offset >= kPage) return nullptr;
+  if (size == 0 || offset >= kPageBytes) return nullptr;
   const std::uint64_t bytes = pages_of(offset, size);
-  std::unique_ptr<Record> record = place(bytes, kPage, true);
+  std::unique_ptr<Record> record = place(bytes, kPageBytes, true);
   if (record == nullptr) return nullptr;
   Allocation& a = record->allocation;
   const Address alias = a.base + static_cast<Address>(delta_);
-  if (mmap(at(alias), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
-           0) == MAP_FAILED)
+  if (mmap(pointer_to(alias), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+           file, 0) == MAP_FAILED)
     return nullptr;
   a.base += offset;
   a.size = size;
@@ -96,8 +96,8 @@ const Allocation* DeviceMemory::import(int file, std::uint64_t offset, std::uint
 // Other processes keep their mappings.
 void DeviceMemory::give_back_shared(Record& record) {
   const Allocation& a = record.allocation;
-  const std::uint64_t offset = a.base % kPage;
-  mmap(at(a.base - offset + static_cast<Address>(a.alias_delta)), pages_of(offset, a.size),
+  const std::uint64_t offset = a.base % kPageBytes;
+  mmap(pointer_to(a.base - offset + static_cast<Address>(a.alias_delta)), pages_of(offset, a.size),
        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (record.file >= 0) close(std::exchange(record.file, -1));
 }

@@ -97,8 +97,6 @@ Types of_one(Type type, cublasHandle_t handle) {
   return {type, type, type, compute_of(type, handle)};
 }
 
-Type as_type(cudaDataType type) { return static_cast<Type>(type); }
-
 }  // namespace
 }  // namespace lockstep::cublas
 

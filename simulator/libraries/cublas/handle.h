@@ -34,6 +34,8 @@ inline constexpr int kMajor = 13, kMinor = 1, kPatch = 0;
 
 bool is_handle(cublasHandle_t handle);
 
+inline Type as_type(cudaDataType type) { return static_cast<Type>(type); }
+
 // Checks the arguments of a call in order. The first error is the call's result.
 class Check {
  public:

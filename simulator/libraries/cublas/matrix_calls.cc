@@ -384,7 +384,7 @@ using namespace lockstep::cublas;
     return syrk("cublas" #syrk_name, handle, type, hermitian, fill, op, n, k, alpha, a, lda, beta, \
                 c, ldc);                                                                           \
   }
-#define ALL(suffix, Size)                                 \
+#define EVERY_MATRIX(suffix, Size)                        \
   MATRICES(S, Type::kF32, suffix, Size)                   \
   MATRICES(D, Type::kF64, suffix, Size)                   \
   MATRICES(C, Type::kC32, suffix, Size)                   \
@@ -393,6 +393,6 @@ using namespace lockstep::cublas;
   SYMMETRIC(Zhemm, Zherk, Type::kC64, suffix, Size, true)
 
 extern "C" {
-ALL(, int)
-ALL(_64, int64_t)
+EVERY_MATRIX(, int)
+EVERY_MATRIX(_64, int64_t)
 }  // extern "C"

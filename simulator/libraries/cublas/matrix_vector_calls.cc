@@ -34,7 +34,7 @@ void compute(Access& access, const MatrixVector& g, T alpha, T beta) {
   scatter(g.y, access.write(g.y), values);
 }
 
-struct Batch {
+struct VectorBatch {
   std::int64_t count = 1, stride_a = 0, stride_x = 0, stride_y = 0;
   bool pointers = false;
 };
@@ -43,7 +43,7 @@ const void* step(const void* at, std::int64_t elements, Type type) {
   return static_cast<const std::byte*>(at) + elements * static_cast<std::int64_t>(size_of(type));
 }
 
-void run(Access& access, const MatrixVector& g, const Batch& batch) {
+void run(Access& access, const MatrixVector& g, const VectorBatch& batch) {
   with_floating(g.a.type, [&](auto zero) {
     using T = decltype(zero);
     const T alpha = access.value<T>(g.alpha), beta = access.value<T>(g.beta);
@@ -71,7 +71,7 @@ void run(Access& access, const MatrixVector& g, const Batch& batch) {
 cublasStatus_t gemv(const char* call, cublasHandle_t handle, Type type, int op, std::int64_t m,
                     std::int64_t n, const void* alpha, const void* a, std::int64_t lda,
                     const void* x, std::int64_t incx, const void* beta, const void* y,
-                    std::int64_t incy, const Batch& batch = {}) {
+                    std::int64_t incy, const VectorBatch& batch = {}) {
   Check check(call, handle);
   check.sizes({m, n, batch.count}).operation(op);
   check.that(incx != 0 && incy != 0, "an increment is 0");
@@ -183,7 +183,7 @@ using namespace lockstep::cublas;
                                            const void* y, Size incy, void* a, Size lda) {        \
     return ger("cublas" #name, handle, type, conjugates, m, n, alpha, x, incx, y, incy, a, lda); \
   }
-#define ALL(suffix, Size)                     \
+#define EVERY_MATRIX_VECTOR(suffix, Size)     \
   GEMV(S, Type::kF32, suffix, Size)           \
   GEMV(D, Type::kF64, suffix, Size)           \
   GEMV(C, Type::kC32, suffix, Size)           \
@@ -196,6 +196,6 @@ using namespace lockstep::cublas;
   GER(Zgerc, Type::kC64, suffix, Size, true)
 
 extern "C" {
-ALL(, int)
-ALL(_64, int64_t)
+EVERY_MATRIX_VECTOR(, int)
+EVERY_MATRIX_VECTOR(_64, int64_t)
 }  // extern "C"

@@ -190,8 +190,6 @@ cublasStatus_t extreme(const char* call, cublasHandle_t handle, Vector x, Index*
       !on_device);
 }
 
-Type as_type(cudaDataType type) { return static_cast<Type>(type); }
-
 // Whether an Ex function supports the types: vectors of one type, computed in that type or in
 // float.
 bool fits(cudaDataType x, cudaDataType y, cudaDataType executed) {
@@ -203,7 +201,7 @@ bool fits(cudaDataType x, cudaDataType y, cudaDataType executed) {
                                                          executed == x;
 }
 
-constexpr const char* kRefused = "the simulated cuBLAS has no such types";
+constexpr const char* kRefusedTypes = "the simulated cuBLAS has no such types";
 
 }  // namespace
 }  // namespace lockstep::cublas
@@ -262,7 +260,7 @@ using namespace lockstep::cublas;
     return scal("cublas" #name, handle, X, alpha, real_of(type));                            \
   }
 
-#define ALL(suffix, Size)                                                                          \
+#define EVERY_VECTOR(suffix, Size)                                                                 \
   VECTORS(S, Type::kF32, suffix, Size)                                                             \
   VECTORS(D, Type::kF64, suffix, Size)                                                             \
   VECTORS(C, Type::kC32, suffix, Size)                                                             \
@@ -296,7 +294,7 @@ using namespace lockstep::cublas;
                                       Size incx, void* y, cudaDataType y_type, Size incy,          \
                                       cudaDataType executed) {                                     \
     Check check("cublasAxpyEx", handle);                                                           \
-    check.simulated(fits(x_type, y_type, executed) && alpha_type == executed, kRefused);           \
+    check.simulated(fits(x_type, y_type, executed) && alpha_type == executed, kRefusedTypes);      \
     if (check.failed()) return check.status();                                                     \
     const Type type = as_type(x_type);                                                             \
     return axpy("cublasAxpyEx", handle, X, Y, alpha, as_type(alpha_type));                         \
@@ -305,7 +303,7 @@ using namespace lockstep::cublas;
                                       cudaDataType alpha_type, void* x, cudaDataType x_type,       \
                                       Size incx, cudaDataType executed) {                          \
     Check check("cublasScalEx", handle);                                                           \
-    check.simulated(fits(x_type, x_type, executed) && alpha_type == executed, kRefused);           \
+    check.simulated(fits(x_type, x_type, executed) && alpha_type == executed, kRefusedTypes);      \
     if (check.failed()) return check.status();                                                     \
     const Type type = as_type(x_type);                                                             \
     return scal("cublasScalEx", handle, X, alpha, as_type(alpha_type));                            \
@@ -317,7 +315,7 @@ using namespace lockstep::cublas;
     Check check("cublasNrm2Ex", handle);                                                           \
     check.simulated((fits(x_type, x_type, executed) || as_type(executed) == real_of(type)) &&      \
                         as_type(to_type) == real_of(type),                                         \
-                    kRefused);                                                                     \
+                    kRefusedTypes);                                                                \
     if (check.failed()) return check.status();                                                     \
     return reduce_one("cublasNrm2Ex", handle, X, to, as_type(to_type), Norm{});                    \
   }                                                                                                \
@@ -325,7 +323,7 @@ using namespace lockstep::cublas;
       cublasHandle_t handle, Size n, const void* x, cudaDataType x_type, Size incx, const void* y, \
       cudaDataType y_type, Size incy, void* to, cudaDataType to_type, cudaDataType executed) {     \
     Check check("cublasDotEx", handle);                                                            \
-    check.simulated(fits(x_type, y_type, executed) && to_type == x_type, kRefused);                \
+    check.simulated(fits(x_type, y_type, executed) && to_type == x_type, kRefusedTypes);           \
     if (check.failed()) return check.status();                                                     \
     const Type type = as_type(x_type);                                                             \
     return dot("cublasDotEx", handle, X, Y, false, to, type);                                      \
@@ -334,13 +332,13 @@ using namespace lockstep::cublas;
       cublasHandle_t handle, Size n, const void* x, cudaDataType x_type, Size incx, const void* y, \
       cudaDataType y_type, Size incy, void* to, cudaDataType to_type, cudaDataType executed) {     \
     Check check("cublasDotcEx", handle);                                                           \
-    check.simulated(fits(x_type, y_type, executed) && to_type == x_type, kRefused);                \
+    check.simulated(fits(x_type, y_type, executed) && to_type == x_type, kRefusedTypes);           \
     if (check.failed()) return check.status();                                                     \
     const Type type = as_type(x_type);                                                             \
     return dot("cublasDotcEx", handle, X, Y, true, to, type);                                      \
   }
 
 extern "C" {
-ALL(, int)
-ALL(_64, int64_t)
+EVERY_VECTOR(, int)
+EVERY_VECTOR(_64, int64_t)
 }  // extern "C"
