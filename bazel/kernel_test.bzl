@@ -20,6 +20,9 @@ _GTEST = Label("//bazel/gtest")
 # that it can be bundled.
 _LINKSTATIC = not IS_MAIN_WORKSPACE
 
+# LOCKSTEP_WORK of simulated tests: the most steps of a property's drawn cases.
+SIMULATED_WORK = "60000000"
+
 def wrong_min_sm(min_sm):
     """The error for a capability without devices in CUDA 13, or None. The form is 90, and not 9,
     9.0 or sm_90."""
@@ -109,7 +112,9 @@ def kernel_test(
             # Bazel assigns one processor to a test, and runs as many tests as there are processors.
             # With two host threads each, the tests take a fifth longer.
             # --test_env=LOCKSTEP_HOST_THREADS=0 uses all processors.
-            dict({"LOCKSTEP_HOST_THREADS": "1"}, **env),
+            # A few large cases take half of the time of all. --config=nightly has them, and so has
+            # `lockstep run`.
+            dict({"LOCKSTEP_HOST_THREADS": "1", "LOCKSTEP_WORK": SIMULATED_WORK}, **env),
             # Two, to detect state that a launcher keeps from one device to the next.
             LOCKSTEP_DEVICES = "2",
             LOCKSTEP_EXPECT_KERNELS = "1",

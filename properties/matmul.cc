@@ -94,6 +94,7 @@ struct MatmulCase {
     constexpr std::int64_t kLong = 80;
     if (m > kLong && n > kLong && k > kLong) k = kLong;
   }
+  std::int64_t work() const { return m * n * k; }
 
   // The operands on the host, dense: m x k and k x n elements, row by row.
   std::vector<float> a() const { return make_values<float>(a_values, m * k, kA); }
@@ -143,6 +144,7 @@ struct LargeMatmulCase : MatmulCase {
     n = longest(n, (1 << 20) / m);
     k = longest(k, (1 << 22) / (m * n));
   }
+  std::int64_t work() const { return 0; }  // large by intention
 
  private:
   static constexpr auto kSides = {1l,   31l,  32l,   33l,   64l,   65l,  128l,

@@ -66,6 +66,10 @@ struct SpaceCase {
   void normalise() {
     if (block > 512) blocks = std::min(blocks, 3);
   }
+  std::int64_t work() const {
+    constexpr std::int64_t kStepsOfAThread = 32;
+    return static_cast<std::int64_t>(threads()) * kStepsOfAThread;
+  }
   // For launchers on an array with application lifetime.
   SymbolSpace space() const {
     return shared == SharedKind::kStatic ? SymbolSpace::kDevice : SymbolSpace::kConstant;

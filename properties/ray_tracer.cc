@@ -80,6 +80,11 @@ struct RayTracerCase {
     }
   }
 
+  std::int64_t work() const {
+    constexpr std::int64_t kStepsOfASphere = 8;
+    return width * height * count * kStepsOfASphere;
+  }
+
   Spheres spheres() const {
     Spheres spheres = random_spheres(static_cast<int>(count), static_cast<int>(width),
                                      static_cast<int>(height), seed);

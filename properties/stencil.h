@@ -32,6 +32,7 @@ struct StencilCase {
 
   static void fields(StencilCase& c, FieldVisitor& field);
   void normalise();
+  std::int64_t work() const { return n * kernels::kStencilRadius; }
 
   // The data on the host: x, with its halo if the boundary is padded, and the coefficients. c[0] is
   // a NaN or a huge number, which must not be used.

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -196,6 +197,15 @@ void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCa
   require_exact(c, c.launch(matmul, a, b, addend), a, b, addend);
 }
 
+// Whether a law leaves out entry `i` of its list for this path and element. If work is limited,
+// each path has every entry, with one of the elements in turn.
+template <class Of>
+bool is_left_out(TensorMatmulPath path, MatrixElement element, std::size_t i) {
+  const auto elements = std::span(Of::kEachElement);
+  const auto in_turn = (i + static_cast<std::size_t>(path)) % elements.size();
+  return elements[in_turn] != element && may_reduce();
+}
+
 // Every kernel of the instruction set. Eight and five stages, which are more than are in flight at
 // once, three and one. Each factor is copied in each way with each way of the other, and rows of C
 // and D are copied in pairs or not.
@@ -210,7 +220,9 @@ void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCas
     for (const MatrixElement element : Of::kEachElement) {
       const bool wide = path == TensorMatmulPath::kWgmmaWide,
                  small = path == TensorMatmulPath::kWmma;
-      for (const Layout& layout : kLayouts) {
+      for (std::size_t i = 0; i < std::size(kLayouts); ++i) {
+        if (is_left_out<Of>(path, element, i)) continue;
+        const Layout& layout = kLayouts[i];
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
         // A tile and a part of the next one below; for wide tiles, most of one.
@@ -239,7 +251,10 @@ void keeps_the_signs_of_zeros(const TensorMatmul& matmul, const TensorMatmulCase
     for (const MatrixElement element : Of::kEachElement) {
       const std::uint64_t zeros[] = {bits_of(element, 0.0), bits_of(element, -0.0)},
                           addends[] = {result_bits_of(element, 0.0), result_bits_of(element, -0.0)};
-      for (const std::int64_t k : {1, 4, 12, 16, 36, 68}) {
+      constexpr std::int64_t kDepths[] = {1, 4, 12, 16, 36, 68};
+      for (std::size_t depth = 0; depth < std::size(kDepths); ++depth) {
+        if (is_left_out<Of>(path, element, depth)) continue;
+        const std::int64_t k = kDepths[depth];
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
         c.m = c.n = kSide, c.k = k;
@@ -345,8 +360,9 @@ void covers_tiles_past_16_bits(const TensorMatmul& matmul, const SmallCase<Way>&
   for (const TensorMatmulPath path : Way::kEachPath) {
     for (const MatrixElement element : Way::kEachElement) {
       // Only one type for tcgen05: the arrays are large, and all types have the same tiles.
-      if (path < TensorMatmulPath::kTcgen05 || element == MatrixElement::kF16)
-        covers_tiles_past_16_bits_by(matmul, path, element);
+      if (path >= TensorMatmulPath::kTcgen05 && element != MatrixElement::kF16) continue;
+      if (element != Way::kEachElement[0] && may_reduce()) continue;
+      covers_tiles_past_16_bits_by(matmul, path, element);
     }
   }
 }

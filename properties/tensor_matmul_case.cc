@@ -288,6 +288,18 @@ void TensorMatmulCase::normalise() {
   if (m > kLong && k > kLong && n > kLong) n = n % kLong;
 }
 
+std::int64_t TensorMatmulCase::work() const {
+  const bool wide = path == TensorMatmulPath::kWgmmaWide,
+             warpgroup = path >= TensorMatmulPath::kWgmma;
+  const std::int64_t rows = path >= TensorMatmulPath::kWgmmaCluster ? 128 : 64,
+                     columns = wide ? 256 : 64, depth = (wide ? 128 : 64) / bytes_of(element);
+  const auto whole = [](std::int64_t size, std::int64_t unit) {
+    return (size + unit - 1) / unit * unit;
+  };
+  const std::int64_t products = whole(m, rows) * whole(n, columns) * whole(k, depth);
+  return products / (warpgroup ? 2 : 16);
+}
+
 std::int64_t TensorMatmulCase::aligned(std::int64_t elements, int alignment) const {
   const std::int64_t unit = std::max(alignment / bytes_of(element), 1);
   return (elements + unit - 1) / unit * unit;

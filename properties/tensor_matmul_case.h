@@ -52,6 +52,8 @@ struct TensorMatmulCase {
                         const Domain<std::int64_t>& side);
   // At most two sides are long.
   void normalise();
+  // Of whole tiles and stages. A product by a warpgroup takes the simulated GPU longer.
+  std::int64_t work() const;
 
   // Elements from a row to the next.
   std::int64_t a_stride() const { return aligned(k + a_gap, a_alignment); }

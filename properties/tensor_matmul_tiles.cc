@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,12 @@ std::int64_t rows_of_tile(TensorMatmulPath path) {
 void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   TensorMatmulCase tall = c;
   tall.n = tall.k = 1;
+  // The grids of wgmma and of tcgen05 depend on the number of multiprocessors.
+  std::optional<OtherProperty> few;
+  constexpr int kFew = 8;
+  int sms = device_properties().sms;
+  if (c.path >= TensorMatmulPath::kWgmma && is_simulator() && may_reduce())
+    few.emplace(cudaDevAttrMultiProcessorCount, sms = kFew);
   switch (c.path) {
     case TensorMatmulPath::kWmma: tall.m = 1024 * 32 + 3; break;
     case TensorMatmulPath::kMma:
@@ -39,13 +46,13 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
     case TensorMatmulPath::kWgmmaCluster:
     case TensorMatmulPath::kWgmmaWide:
       tall.path = TensorMatmulPath::kWgmma, tall.element = MatrixElement::kF16;
-      tall.m = device_properties().sms * 2 * 64 + 3;
+      tall.m = sms * 2 * 64 + 3;
       break;
     case TensorMatmulPath::kTcgen05:
     case TensorMatmulPath::kTcgen05Ring:
     case TensorMatmulPath::kTcgen05Pair:
       tall.path = TensorMatmulPath::kTcgen05;
-      tall.m = device_properties().sms * 8 * 128 + 3;
+      tall.m = sms * 8 * 128 + 3;
       break;
   }
   const Elements a = tall.a(), b = tall.b(), addend = tall.c();

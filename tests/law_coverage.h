@@ -52,7 +52,9 @@ bool register_laws(const std::string& suite, const properties::Laws<Implementati
   for (const auto& law : laws) {
     register_test(suite, law.name, law.where, [name = suite + "." + law.name, law, implementation] {
       const auto run = [&](const PropertyOptions& options) {
-        return law.judge(name, implementation, options);
+        PropertyOptions of_law = options;
+        of_law.cost = law.options.cost;
+        return law.judge(name, implementation, of_law);
       };
       detail::check_property(name, run, law.options.cases, law.where.file_name(),
                              static_cast<int>(law.where.line()));

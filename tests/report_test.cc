@@ -157,6 +157,9 @@ TEST(Report, OfOneCaseOrOfAPartDoesNotLookLikeAWholeRun) {
       page(passport_of(run), {}),
       AllOf(HasSubstr(">A PART</span>"), HasSubstr("of properties with <code>&lt;Rounds&gt;</code> "
                                                    "in their names, with 0.1 times the cases")));
+  run.options = {{"work", "30000000"}};
+  EXPECT_THAT(page(passport_of(run), {}),
+              HasSubstr("with at most 30000000 steps of each property"));
   run.options = {};
   Passport p = passport_of(run);
   p.partial = "interrupted by SIGINT";

@@ -181,6 +181,8 @@ RunReport report_of(const Arguments& a, const fs::path& out) {
   if (!a.replay.empty()) report.options["case"] = a.replay;
   if (!a.pattern.empty()) report.options["pattern"] = a.pattern;
   if (scale_of(a) != 1) report.options["scale"] = fmt::format("{:g}", scale_of(a));
+  if (const std::string work = environment("LOCKSTEP_WORK"); !work.empty() && work != "0")
+    report.options["work"] = work;
   if (a.last_failed) report.options["last_failed"] = "true";
   for (const std::string& s : a.suites)
     report.options["suites"] += (report.options["suites"].empty() ? "" : ",") + s;

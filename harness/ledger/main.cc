@@ -197,6 +197,14 @@ int run(int argc, char** argv) {
           fmt::format("LOCKSTEP_SCALE='{}' is not a number from 0.000001 to 1000000", scale));
     session_options().scale = times.value_or(1);
   }
+  if (const std::string work = environment("LOCKSTEP_WORK"); !work.empty()) {
+    const auto most = parse_number(work, 0, kMostWork);
+    if (!most)
+      errors.push_back(
+          fmt::format("LOCKSTEP_WORK='{}' is not an integer from 0 to {}", work, kMostWork));
+    // A number of cases that the user gives is run in full.
+    if (options.cases == 0) session_options().work = static_cast<std::int64_t>(most.value_or(0));
+  }
   if (!errors.empty()) return refuse(errors);
 
   exit_guard::arm();

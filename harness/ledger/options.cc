@@ -124,6 +124,7 @@ std::string help_text(std::string_view program) {
   LOCKSTEP_GPU=auto|required|simulated|off   which device may run the kernels
   LOCKSTEP_DEVICE=sm_90                      which device the simulated GPU is
   LOCKSTEP_SCALE=X                           X times the cases of every property, such as 0.1 or 10
+  LOCKSTEP_WORK=N                            at most N steps of a property's cases; 0: no limit
 
 Exit status: 0 all planned properties ended as they must, 1 some did not, 2 wrong usage, 70 the
 process left before its end.

@@ -42,6 +42,9 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments);
 std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t lo,
                                           std::uint64_t hi);
 
+// LOCKSTEP_WORK: from 0, which is no limit, to this.
+inline constexpr std::uint64_t kMostWork = 1'000'000'000'000;
+
 // LOCKSTEP_SCALE: a number from 10^-6 to 10^6, such as 0.1 or 10.
 std::optional<double> parse_scale(std::string_view text);
 

@@ -21,10 +21,14 @@ struct SessionOptions {
   int cases = 0;           // --cases: replaces every property's own number
   bool fail_fast = false;  // --fail-fast: no shrinking
   double scale = 1;        // factor for each property's own number of cases; at least one case runs
+  // The most work of a property's drawn cases (work(), harness/property/field.h), times `scale`.
+  // One case has at most 1 / kCasesOfMostWork of it, without that factor. 0: no limit.
+  std::int64_t work = 0;
   std::string replay_property;  // --case=Suite.Name: text
   std::string replay_case;
 };
 SessionOptions& session_options();
+inline constexpr std::int64_t kCasesOfMostWork = 100;
 
 // Opens the record of a test, "Suite.Name", with verdict kNotRun and no reason; the body may change
 // both.

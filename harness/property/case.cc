@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/device/device.h"
+#include "harness/ledger/session.h"
 #include "harness/property/digest.h"
 
 namespace lockstep {
@@ -20,6 +21,7 @@ struct RunningCase {
   std::vector<std::shared_ptr<Buffer>> buffers;
   double budget = 0;
   std::uint64_t digest = 0;
+  bool reduced = false;
 };
 RunningCase* running_case = nullptr;  // cases run one at a time, on the test's thread
 
@@ -169,6 +171,7 @@ CaseOutcome run_case(const std::function<void()>& body) {
   }
   state.buffers.clear();
   outcome.budget = state.budget;
+  outcome.reduced = state.reduced;
   if (simulator_steers() == steers) outcome.digest = state.digest;
   if (outcome.failure.reason != Reason::kNone) {
     // A case with a failure is a failure, even if it later reported that it could not run.
@@ -187,6 +190,12 @@ void note_budget(double budget) {
 void note_output(const void* bytes, std::size_t count) {
   RunningCase& c = running();
   c.digest = digest_of(bytes, count, c.digest);
+}
+
+bool may_reduce() {
+  const bool limited = session_options().work > 0 && session_options().replay_case.empty();
+  running().reduced |= limited;
+  return limited;
 }
 
 bool case_is_running() { return running_case != nullptr; }

@@ -32,6 +32,7 @@ struct CaseOutcome {
   // The digest of all data fetched from the device, in order. 0 if nothing was fetched, or if the
   // simulated GPU differs from silicon by design (simulator_steers(), harness/device/device.h).
   std::uint64_t digest = 0;
+  bool reduced = false;                // may_reduce() returned true
   std::optional<std::string> not_run;  // why, such as out of memory; red
   std::optional<std::string>
       not_applicable;       // the clause that the device does not meet, with the device's value
@@ -48,6 +49,11 @@ void note_budget(double budget);
 // Adds bytes fetched from the device to the digest.
 void note_output(const void* bytes, std::size_t count);
 bool case_is_running();
+
+// For laws with a list of fixed work: true if the session limits work (LOCKSTEP_WORK) and replays
+// no case. The law may then leave out an entry if each of its parts occurs in another entry. The
+// property then has no digest. Inside a running case.
+bool may_reduce();
 
 // Thrown by the assertions; run_case catches them. Do not catch them in a property.
 struct CaseFailed {

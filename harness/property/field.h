@@ -18,6 +18,11 @@
 //     void normalise();
 //   };
 //
+// work() is optional: the steps of one launch, such as elements times the steps of each. A session
+// may limit it (LOCKSTEP_WORK).
+//
+//   std::int64_t work() const { return n * 4; }
+//
 // normalise() is optional. It repairs combinations of fields that make no sense, in drawn cases and
 // in their shrinks. It must not change a case that it has repaired.
 //
@@ -138,11 +143,17 @@ class AnyCase {
   virtual std::unique_ptr<AnyCase> copy() const = 0;
   virtual void fields(FieldVisitor& field) = 0;
   virtual void normalise() = 0;
+  virtual std::int64_t work() const { return 0; }  // 0: not known
 };
 
 template <class Case>
 concept HasNormalise = requires(Case& c) {
   c.normalise();
+};
+
+template <class Case>
+concept HasWork = requires(const Case& c) {
+  { c.work() } -> std::convertible_to<std::int64_t>;
 };
 
 template <class Case>
@@ -154,6 +165,10 @@ class BoxedCase final : public AnyCase {
   void fields(FieldVisitor& field) override { Case::fields(value, field); }
   void normalise() override {
     if constexpr (HasNormalise<Case>) value.normalise();
+  }
+  std::int64_t work() const override {
+    if constexpr (HasWork<Case>) return value.work();
+    return 0;
   }
 
   Case value{};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "harness/device/device.h"
 #include "harness/ledger/exit_guard.h"
@@ -65,6 +66,10 @@ class PropertyRun {
 
   void run_given(const std::string& text);
   void run_drawn();
+  // Draws a case. If its work exceeds a case's share of the session's limit, draws another instead.
+  rc::Shrinkable<CasePointer> draw(const rc::Random& random, int size, Turns* turns);
+  // Counts the work of the next case. Whether all is still within the session's limit.
+  bool has_work_left(const detail::AnyCase& next);
   // Runs and counts a drawn or given case. False if it failed or no further case can run.
   bool holds(const detail::AnyCase& c);
   // Shrinks a failing case to the simplest that fails, within the limits of the options.
@@ -80,6 +85,8 @@ class PropertyRun {
   const detail::CaseType& type_;
   PropertyOptions options_;
   PropertyResult result_;
+  std::int64_t work_ = 0;                            // of the drawn cases
+  bool has_large_case_ = false;                      // drawn in turns
   std::set<std::string> tried_;                      // since the first failure
   std::chrono::steady_clock::time_point failed_at_;  // when the first case failed
 };
@@ -128,6 +135,7 @@ bool PropertyRun::holds(const detail::AnyCase& c) {
   result_.not_applicable = std::move(outcome.not_applicable);
   if (result_.not_run || result_.not_applicable) return false;
   ++result_.cases;
+  result_.reduced |= outcome.reduced;
   result_.budget = std::max(result_.budget, outcome.budget);
   if (outcome.digest != 0)
     result_.digest = digest_of(&outcome.digest, sizeof outcome.digest, result_.digest);
@@ -178,6 +186,35 @@ void PropertyRun::run_given(const std::string& text) {
   }
 }
 
+rc::Shrinkable<PropertyRun::CasePointer> PropertyRun::draw(const rc::Random& random, int size,
+                                                           Turns* turns) {
+  const std::int64_t most = session_options().work / kCasesOfMostWork;
+  const auto too_much = [&](const rc::Shrinkable<CasePointer>& drawn) {
+    return most > 0 && drawn.value()->work() > most;
+  };
+  auto drawn = detail::draw_case(type_.make, random, size, turns);
+  // In turns, the first large case stays: an option may have no small ones.
+  if (!too_much(drawn) || (turns != nullptr && !std::exchange(has_large_case_, true))) return drawn;
+  result_.reduced = true;
+  constexpr int kTries = 20;
+  rc::Random others = random;
+  for (int i = 0; i < kTries && too_much(drawn); ++i) {
+    auto other = detail::draw_case(type_.make, others.split(), size);
+    if (other.value()->work() < drawn.value()->work()) drawn = std::move(other);
+  }
+  return drawn;
+}
+
+bool PropertyRun::has_work_left(const detail::AnyCase& next) {
+  constexpr std::uint64_t kLeastCases = 10;
+  constexpr std::int64_t kStepsOfALaunch = 20'000;  // as much as its allocations and copies take
+  const SessionOptions& session = session_options();
+  if (session.work == 0) return true;
+  work_ += (kStepsOfALaunch + next.work()) * options_.cost;
+  return result_.cases < kLeastCases ||
+         static_cast<double>(work_) <= static_cast<double>(session.work) * session.scale;
+}
+
 void PropertyRun::run_drawn() {
   rc::Random random(result_.seed);
   Turns turns(result_.seed);
@@ -186,8 +223,11 @@ void PropertyRun::run_drawn() {
     const int size =
         options_.cases == 1 ? rc::kNominalSize : rc::kNominalSize * i / (options_.cases - 1);
     turns.next_case();
-    const auto drawn =
-        detail::draw_case(type_.make, random.split(), size, options_.in_turns ? &turns : nullptr);
+    const auto drawn = draw(random.split(), size, options_.in_turns ? &turns : nullptr);
+    if (!has_work_left(*drawn.value())) {
+      result_.reduced = true;
+      return;
+    }
     if (holds(*drawn.value())) continue;
     if (result_.failure.reason != Reason::kNone) shrink(drawn);
     return;
@@ -212,6 +252,7 @@ PropertyResult PropertyRun::run() {
     // run_case() catches all exceptions of a case; this one is from a generator.
     result_.not_run = fmt::format("a case could not be made: {}", e.what());
   }
+  if (result_.reduced) result_.digest = 0;
   result_.held =
       result_.failure.reason == Reason::kNone && !result_.not_run && !result_.not_applicable;
   if (result_.held && result_.cases == 0) {
@@ -282,6 +323,7 @@ static void report_property(std::string_view name, const PropertyResult& result,
   record.cases = result.cases;
   record.seed = result.seed;
   record.budget = result.budget;
+  if (result.reduced) record.notes["reduced"] = "to LOCKSTEP_WORK";
   testing::Test::RecordProperty("cases", std::to_string(result.cases));
   testing::Test::RecordProperty("seed", std::to_string(result.seed));
   testing::Test::RecordProperty("budget", fmt::format("{:.4g}", result.budget));

@@ -37,16 +37,20 @@ struct PropertyOptions {
   std::optional<std::string> replay;  // text of one case: runs that alone, without shrinking
   int max_shrinks = 500;              // the most runs spent on shrinking
   double max_shrink_seconds = 60;     // no shrinking run begins after this time
+  int cost = 1;           // the launches of a case, for a session that limits work (session.h)
   bool in_turns = false;  // choices and booleans take turns (Turns, domain.h): few cases meet all
 };
 
 struct PropertyResult {
   bool held = false;        // ran to its end, and no case failed
   std::uint64_t cases = 0;  // generated cases that ran, without those of shrinking
+  bool reduced = false;     // by the session's limit of work: cases are others, fewer or shorter
   std::uint64_t seed = 0;
-  double budget = 0;         // largest error/bound among the cases that held
-  std::uint64_t digest = 0;  // of the outputs of these cases, in order; 0: nothing was fetched
-  Failure failure;           // of the minimal case
+  double budget = 0;  // largest error/bound among the cases that held
+  // Of the outputs of these cases, in order. 0 if nothing was fetched, or if cases were reduced: a
+  // run without a limit has other outputs.
+  std::uint64_t digest = 0;
+  Failure failure;  // of the minimal case
   std::string minimal_case;
   int shrinks = 0;                     // steps from the first failing case to the minimal one
   int shrink_runs = 0;                 // cases run to shrink

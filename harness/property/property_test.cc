@@ -203,6 +203,156 @@ TEST(Property, TheDigestIsOfAllCases) {
   EXPECT_EQ(run([](const Sample&) {}, options).digest, 0u);
 }
 
+// A sample whose work is its size; the texts of the cases that run.
+struct Worked : Sample {
+  std::int64_t work() const { return n; }
+};
+std::vector<std::string> drawn(const PropertyOptions& options, PropertyResult& result) {
+  std::vector<std::string> texts;
+  result = run_property<Worked>(
+      "Property.OfTheTest",
+      [&](const Worked& c) {
+        texts.push_back(print_case(c));
+        note_output(&c.n, sizeof c.n);
+      },
+      options);
+  return texts;
+}
+
+// The session's limit of work, for the lifetime of the object.
+class LimitedWork {
+ public:
+  explicit LimitedWork(std::int64_t work) { session_options().work = work; }
+  ~LimitedWork() { session_options() = SessionOptions{}; }
+  LimitedWork(const LimitedWork&) = delete;
+  LimitedWork& operator=(const LimitedWork&) = delete;
+};
+constexpr std::int64_t kStepsOfALaunch = 20'000;  // property.cc
+
+TEST(Work, ALargeCaseIsDrawnAgainAndOthersStay) {
+  constexpr std::int64_t kMost = 100;  // half of the cases have more
+  PropertyOptions options;
+  options.cases = 100;
+  PropertyResult whole, limited;
+  const std::vector<std::string> all = drawn(options, whole);
+  const LimitedWork limit(kMost * kCasesOfMostWork);
+  session_options().scale = 1000;  // enough for all cases
+  const std::vector<std::string> some = drawn(options, limited);
+  ASSERT_EQ(some.size(), all.size());
+  int again = 0;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    Worked before, after;
+    ASSERT_EQ(parse_case(all[i], before), "");
+    ASSERT_EQ(parse_case(some[i], after), "");
+    EXPECT_LE(after.work(), kMost) << some[i];
+    if (before.work() <= kMost) EXPECT_EQ(some[i], all[i]);
+    again += before.work() > kMost;
+  }
+  EXPECT_GT(again, 20);
+  EXPECT_FALSE(whole.reduced);
+  EXPECT_NE(whole.digest, 0u);
+  EXPECT_TRUE(limited.held);
+  EXPECT_TRUE(limited.reduced);
+  EXPECT_EQ(limited.digest, 0u) << "the outputs are not those of a run without a limit";
+}
+
+TEST(Work, ALimitThatNothingExceedsChangesNothing) {
+  PropertyOptions options;
+  options.cases = 50;
+  PropertyResult whole, limited;
+  const std::vector<std::string> all = drawn(options, whole);
+  const LimitedWork limit(50 * kStepsOfALaunch + (std::int64_t{50} << 17));
+  EXPECT_EQ(drawn(options, limited), all);
+  EXPECT_FALSE(limited.reduced);
+  EXPECT_EQ(limited.digest, whole.digest);
+}
+
+TEST(Work, APropertyEndsWhenItsWorkIsSpent) {
+  PropertyOptions options;
+  options.cases = 100;
+  const LimitedWork limit(40 * kStepsOfALaunch);
+  PropertyResult result;
+  const auto cheap = [](const Sample&) { note_output("1", 1); };
+  result = run(cheap, options);
+  EXPECT_EQ(result.cases, 40u);
+  EXPECT_TRUE(result.held);
+  EXPECT_TRUE(result.reduced);
+  EXPECT_EQ(result.digest, 0u);
+  options.cost = 2;
+  EXPECT_EQ(run(cheap, options).cases, 20u) << "launches of a case count";
+  session_options().scale = 2;
+  EXPECT_EQ(run(cheap, options).cases, 40u);
+  session_options().scale = 1;
+  options.cost = 1000;
+  EXPECT_EQ(run(cheap, options).cases, 10u) << "the least";
+  options.cases = 3;
+  EXPECT_EQ(run(cheap, options).cases, 3u);
+  EXPECT_FALSE(run(cheap, options).reduced);
+  drawn(options, result);
+  EXPECT_EQ(result.cases, 3u);
+}
+
+TEST(Work, ACaseThatIsNeverSmallRunsAllTheSame) {
+  struct Large : Sample {
+    std::int64_t work() const { return 1'000'000 + n; }
+  };
+  const LimitedWork limit(1000);
+  PropertyOptions options;
+  options.cases = 3;
+  const PropertyResult result = run_property<Large>(
+      "Property.OfTheTest", [](const Large&) {}, options);
+  EXPECT_TRUE(result.held);
+  EXPECT_EQ(result.cases, 3u);
+  EXPECT_TRUE(result.reduced);
+}
+
+// In turns, an option may have large cases alone. One of them runs.
+TEST(Work, InTurnsOneLargeCaseStays) {
+  struct Optional {
+    bool large = false;
+    static void fields(Optional& c, FieldVisitor& field) { field("large", c.large, booleans()); }
+    std::int64_t work() const { return large ? 1'000'000 : 0; }
+  };
+  const LimitedWork limit(50 * kStepsOfALaunch);
+  PropertyOptions options;
+  options.cases = 20, options.in_turns = true;
+  int large = 0;
+  run_property<Optional>(
+      "Property.OfTheTest", [&](const Optional& c) { large += c.large; }, options);
+  EXPECT_EQ(large, 1);
+}
+
+TEST(Work, AReplayIsNotLimited) {
+  const LimitedWork limit(1);
+  PropertyOptions options;
+  options.replay = "n=65000 block=32 misalignment=0 poison=nan values=integers:0";
+  PropertyResult result;
+  EXPECT_EQ(drawn(options, result), std::vector<std::string>{*options.replay});
+  EXPECT_TRUE(result.held);
+  EXPECT_FALSE(result.reduced);
+}
+
+TEST(Work, ALawMayReduceItsListUnderALimitAlone) {
+  PropertyOptions options;
+  options.cases = 2;
+  bool may = false;
+  const auto asks = [&](const Sample&) {
+    may = may_reduce();
+    note_output("1", 1);
+  };
+  EXPECT_NE(run(asks, options).digest, 0u);
+  EXPECT_FALSE(may);
+  const LimitedWork limit(1'000'000'000);
+  const PropertyResult limited = run(asks, options);
+  EXPECT_TRUE(may);
+  EXPECT_TRUE(limited.reduced);
+  EXPECT_EQ(limited.digest, 0u);
+  session_options().replay_case = "n=1";
+  EXPECT_NE(run(asks, options).digest, 0u);
+  EXPECT_FALSE(may);
+  EXPECT_THROW(may_reduce(), std::logic_error) << "outside a case";
+}
+
 TEST(Property, ShrinkingStopsWhenItsRunsAreSpent) {
   PropertyOptions options;
   options.max_shrinks = 7;
@@ -469,6 +619,17 @@ TEST(Report, APassIsQuiet) {
   EXPECT_EQ(r.record.property, "Suite.Name");
   EXPECT_EQ(r.record.cases, 100u);
   EXPECT_EQ(r.record.seed, seed_of("Suite.Name"));
+}
+
+TEST(Report, AReducedPropertyHasANoteAndNoDigest) {
+  const auto noted = [](const Sample&) { note_output("1", 1); };
+  EXPECT_EQ(report(+noted).record.notes.count("digest"), 1u);
+  const LimitedWork limit(40 * kStepsOfALaunch);
+  const Reported r = report(+noted);
+  EXPECT_EQ(r.record.verdict, Verdict::kPass);
+  EXPECT_EQ(r.record.cases, 40u);
+  EXPECT_EQ(r.record.notes.count("digest"), 0u);
+  EXPECT_EQ(r.record.notes.at("reduced"), "to LOCKSTEP_WORK");
 }
 
 TEST(Report, AFailureIsOneCounterexampleWithItsReplayLine) {

@@ -57,6 +57,8 @@ std::string kind_of_run(const Passport& p) {
   if (!option("last_failed").empty()) parts.push_back("of what had failed before");
   if (!option("scale").empty())
     parts.push_back("with " + escape(option("scale")) + " times the cases");
+  if (!option("work").empty())
+    parts.push_back("with at most " + escape(option("work")) + " steps of each property");
   if (!option("cases").empty())
     parts.push_back("with " + escape(option("cases")) + " cases of each property");
   return parts.empty() ? ""

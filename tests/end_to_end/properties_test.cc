@@ -172,6 +172,32 @@ TEST(Properties, SeedsAndNumbersOfCasesAreObeyed) {
   EXPECT_EQ(b.ledger.records[0].cases, 400u);
 }
 
+TEST(Properties, WorkIsLimitedOnRequest) {
+  const auto with = [](const std::string& work) {
+    return run("properties", {"--gtest_filter=Right.DoublesItsInput"},
+               {{"LOCKSTEP_GPU", "simulated"}, {"LOCKSTEP_WORK", work}});
+  };
+  const Ended limited = with("400000"), whole = with("0");
+  ASSERT_THAT(limited.ledger.records, SizeIs(1)) << limited.output;
+  ASSERT_THAT(whole.ledger.records, SizeIs(1)) << whole.output;
+  EXPECT_EQ(limited.ledger.records[0].cases, 20u) << "each has a launch of 20,000 steps";
+  EXPECT_EQ(whole.ledger.records[0].cases, 200u);
+  EXPECT_EQ(limited.ledger.records[0].notes.count("reduced"), 1u);
+  EXPECT_EQ(limited.ledger.records[0].notes.count("digest"), 0u);
+  EXPECT_EQ(whole.ledger.records[0].notes.count("reduced"), 0u);
+  EXPECT_EQ(whole.ledger.records[0].notes.count("digest"), 1u);
+  const Ended given = run("properties", {"--gtest_filter=Right.DoublesItsInput", "--cases=30"},
+                          {{"LOCKSTEP_GPU", "simulated"}, {"LOCKSTEP_WORK", "400000"}});
+  ASSERT_THAT(given.ledger.records, SizeIs(1)) << given.output;
+  EXPECT_EQ(given.ledger.records[0].cases, 30u);
+  for (const char* wrong : {"-1", "1e6", "much", "1000000000001"}) {
+    const Ended refused = with(wrong);
+    EXPECT_EQ(refused.status, 2) << refused.output;
+    EXPECT_THAT(refused.output, HasSubstr(std::string("LOCKSTEP_WORK='") + wrong +
+                                          "' is not an integer from 0 to 1000000000000"));
+  }
+}
+
 TEST(Properties, AProgramOfKernelTestsThatLaunchesNoneIsRed) {
   const Ended r = run_property("Host.*");
   EXPECT_EQ(r.status, 1) << r.output;

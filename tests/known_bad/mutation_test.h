@@ -25,12 +25,12 @@ namespace lockstep::known_bad {
 inline constexpr std::array kRoundsToReject = {8, 40, 300, 2000};
 // The number of cases that a negative control must pass; almost all mutants fail within it.
 inline constexpr std::array kRoundsToAccept = {40};
-// The largest number of runs to shrink a failing case, for laws of cost 1 to 10; fewer for higher
+// The largest number of runs to shrink a failing case, for laws of cost 1 to 4; fewer for higher
 // costs. A number of runs rather than a time: the result must not depend on the load of the
 // machine.
 inline constexpr int kMaxShrinks = 150;
 inline constexpr int shrinks_of(int cost) {
-  return std::min(kMaxShrinks, 10 * kMaxShrinks / std::max(cost, 1));
+  return std::min(kMaxShrinks, 4 * kMaxShrinks / std::max(cost, 1));
 }
 
 inline constexpr char kAccepted[] = "accepted";
@@ -67,6 +67,7 @@ MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>
       // The cases of a round include those of the previous round.
       if (earlier > 0 && options.cases == std::max(earlier / law.options.cost, 1)) continue;
       options.max_shrinks = shrinks_of(law.options.cost);
+      options.cost = law.options.cost;
       const PropertyResult result = law.judge(law.name, *launch, options);
       found.cases += result.cases;
       if (result.held || result.not_applicable) continue;  // the law needs more than the device has
