@@ -176,16 +176,15 @@ void ask_attribute(Rig& rig) {
 
 void ask_attributes(Rig& rig) {
   const Pointer p = pointer(rig);
-  unsigned type = 99;
+  unsigned type = 99, managed = 99;  // the driver writes four bytes of each
   int ordinal = -99;
-  bool managed = false;
   CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                  CU_POINTER_ATTRIBUTE_IS_MANAGED};
   void* values[] = {&type, &ordinal, &managed};
   const CUresult result = DRIVER(cuPointerGetAttributes)(3, which, values, p.at);
   rig.answer(text("cuPointerGetAttributes(%s)", p.name.c_str()), result,
-             text("%d %d %d", static_cast<int>(type), ordinal, managed));
+             text("%u %d %u", type, ordinal, managed));
 }
 
 void set_attribute(Rig& rig) {
