@@ -149,14 +149,15 @@ CUresult cuCtxGetFlags(unsigned* flags) {
     // A primary context always maps pinned memory; cuDevicePrimaryCtxGetState leaves that out. No
     // context names core dumps. The driver of an H200 (580) answers so.
     const Context& context = *Contexts::current();
-    *flags = (context.flags & ~CU_CTX_COREDUMP_ENABLE) | (context.primary ? CU_CTX_MAP_HOST : 0);
+    *flags = (context.set_flags.value_or(context.flags) & ~CU_CTX_COREDUMP_ENABLE) |
+             (context.primary ? CU_CTX_MAP_HOST : 0);
     return CUDA_SUCCESS;
   });
 }
 CUresult cuCtxSetFlags(unsigned flags) {
   return locked("cuCtxSetFlags", Needs::kContext, [&](Runtime&, Device&) {
     if (!are_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
-    Contexts::current()->flags = flags;
+    Contexts::current()->set_flags = flags;
     return CUDA_SUCCESS;
   });
 }

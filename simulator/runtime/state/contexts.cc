@@ -76,6 +76,7 @@ void Contexts::reset(int device) {
   Context& context = primary(device);
   context.active = false;
   context.flags = 0;
+  context.set_flags.reset();
 }
 
 Context* Contexts::current() {

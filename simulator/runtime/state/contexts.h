@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Context {
   int device = 0;
   bool primary = false;
   unsigned flags = 0;
+  std::optional<unsigned> set_flags;  // cuCtxSetFlags; cuDevicePrimaryCtxGetState leaves it out
   unsigned long long id = 0;
   bool active = false;     // for a primary one: it has been used or retained since its last reset
   unsigned retained = 0;   // for a primary one
