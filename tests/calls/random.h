@@ -47,17 +47,38 @@ struct Named {
   std::string name;
 };
 
-// One of `all`, or nullptr without any.
-template <class T>
-T* pick(Random& random, std::vector<T>& all) {
-  return all.empty() ? nullptr : &all[random.below(all.size())];
-}
+// Each operation that a stream or graph executes writes to a slot of its own, and reads constants.
+// So results do not depend on the order of operations.
+inline constexpr std::size_t kSlots = 4096, kSlotWords = 16, kSlotBytes = 4 * kSlotWords;
 
-// Takes one of `all` out, by its address.
-template <class T>
-void remove(std::vector<T>& all, T* one) {
-  all.erase(all.begin() + (one - all.data()));
-}
+// What a rig of either API has: random numbers, names, and the number of slots in use.
+class Objects {
+ public:
+  explicit Objects(std::uint64_t seed) : random(seed) {}
+
+  // One of `all`, or nullptr without any.
+  template <class T>
+  T* pick(std::vector<T>& all) {
+    return all.empty() ? nullptr : &all[random.below(all.size())];
+  }
+  // Takes one of `all` out, by its address.
+  template <class T>
+  void remove(std::vector<T>& all, T* one) {
+    all.erase(all.begin() + (one - all.data()));
+  }
+  std::string number(const char* prefix) { return text("%s%d", prefix, ++count_); }
+  // Of the slot that was used last.
+  std::string slot_name() const { return text("slot%zu", slots_used_ - 1); }
+
+  Random random;
+
+ protected:
+  std::size_t next_slot() { return slots_used_++ % kSlots; }
+
+ private:
+  int count_ = 0;
+  std::size_t slots_used_ = 0;
+};
 
 // FNV-1a.
 inline std::uint64_t digest(const void* data, std::size_t bytes) {

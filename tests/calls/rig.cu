@@ -25,7 +25,7 @@ void require(cudaError_t error, const char* what) {
 
 }  // namespace
 
-Rig::Rig(std::uint64_t seed, std::FILE* out) : random(seed), out_(out) {
+Rig::Rig(std::uint64_t seed, std::FILE* out) : Objects(seed), out_(out) {
   require(cudaMalloc(&slots_, kSlots * kSlotBytes), "cudaMalloc");
   require(cudaMalloc(&constants_, kSlotBytes), "cudaMalloc");
   require(cudaMemset(slots_, 0, kSlots * kSlotBytes), "cudaMemset");
@@ -43,7 +43,7 @@ void Rig::answer(const std::string& call, cudaError_t error, const std::string& 
   std::fflush(out_);
 }
 
-unsigned* Rig::slot() { return slots_ + slots_used_++ % kSlots * kSlotWords; }
+unsigned* Rig::slot() { return slots_ + next_slot() * kSlotWords; }
 
 Named<cudaStream_t> Rig::stream() {
   switch (random.below(10)) {

@@ -43,11 +43,7 @@ struct Array {
   std::size_t width = 0, height = 0;
 };
 
-// Each operation that a stream or graph executes writes to a slot of its own, and reads constants.
-// So results do not depend on the order of operations.
-inline constexpr std::size_t kSlots = 4096, kSlotWords = 16, kSlotBytes = 4 * kSlotWords;
-
-class Rig {
+class Rig : public Objects {
  public:
   Rig(std::uint64_t seed, std::FILE* out);
   // Ends captures, waits, and writes digests of what the calls have computed.
@@ -58,21 +54,10 @@ class Rig {
 
   unsigned* slot();  // of device memory
   const unsigned* constants() const { return constants_; }
-  std::string slot_name() const { return text("slot%zu", slots_used_ - 1); }
 
-  template <class T>
-  T* pick(std::vector<T>& all) {
-    return calls::pick(random, all);
-  }
-  template <class T>
-  void remove(std::vector<T>& all, T* one) {
-    calls::remove(all, one);
-  }
   // A stream: one of `streams`, the default stream, or one of its special handles.
   Named<cudaStream_t> stream();
-  std::string number(const char* prefix) { return text("%s%d", prefix, ++count_); }
 
-  Random random;
   std::vector<Memory> memory;
   std::vector<Named<cudaStream_t>> streams;
   std::vector<Named<cudaEvent_t>> events;
@@ -88,8 +73,7 @@ class Rig {
 
  private:
   std::FILE* out_;
-  int line_ = 0, count_ = 0;
-  std::size_t slots_used_ = 0;
+  int line_ = 0;
   unsigned* slots_ = nullptr;
   unsigned* constants_ = nullptr;
 };

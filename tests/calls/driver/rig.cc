@@ -95,7 +95,7 @@ void* exported(const char* name) {
   return at;
 }
 
-Rig::Rig(std::uint64_t seed, std::FILE* out) : random(seed), out_(out) {
+Rig::Rig(std::uint64_t seed, std::FILE* out) : Objects(seed), out_(out) {
   require(DRIVER(cuInit)(0), "cuInit");
   require(DRIVER(cuDevicePrimaryCtxRetain)(&context_, 0), "cuDevicePrimaryCtxRetain");
   require(DRIVER(cuCtxSetCurrent)(context_), "cuCtxSetCurrent");
@@ -122,7 +122,7 @@ void Rig::answer(const std::string& call, CUresult result, const std::string& va
   std::fflush(out_);
 }
 
-CUdeviceptr Rig::slot() { return slots_ + slots_used_++ % kSlots * kSlotBytes; }
+CUdeviceptr Rig::slot() { return slots_ + next_slot() * kSlotBytes; }
 
 Named<CUstream> Rig::stream() {
   if (random.chance(10)) return {nullptr, "0"};

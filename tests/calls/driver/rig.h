@@ -58,16 +58,12 @@ struct Code {
   std::vector<Named<CUkernel>> kernels;
 };
 
-// Each operation that a stream or graph executes writes to a slot of its own, and reads constants.
-// So results do not depend on the order of operations.
-inline constexpr std::size_t kSlots = 4096, kSlotWords = 16, kSlotBytes = 4 * kSlotWords;
-
 // A host function: adds 1 to the number at `calls`.
 inline void count(void* calls) {
   __atomic_fetch_add(static_cast<unsigned*>(calls), 1u, __ATOMIC_RELAXED);
 }
 
-class Rig {
+class Rig : public Objects {
  public:
   Rig(std::uint64_t seed, std::FILE* out);
   // Waits, and writes digests of what the calls have computed.
@@ -77,19 +73,10 @@ class Rig {
   void answer(const std::string& call, CUresult result, const std::string& values = {});
 
   CUdeviceptr slot();
-  std::string slot_name() const { return text("slot%zu", slots_used_ - 1); }
   CUdeviceptr constants() const { return constants_; }
   CUcontext context() const { return context_; }
   const Code& own_code() const { return codes.front(); }
 
-  template <class T>
-  T* pick(std::vector<T>& all) {
-    return calls::pick(random, all);
-  }
-  template <class T>
-  void remove(std::vector<T>& all, T* one) {
-    calls::remove(all, one);
-  }
   // One of `streams`, the default stream, or one of its special handles.
   Named<CUstream> stream();
   // A kernel of a module or library. `handle` is what cuLaunchKernel takes.
@@ -98,11 +85,9 @@ class Rig {
     std::string name;
   };
   Kernel kernel();
-  std::string number(const char* prefix) { return text("%s%d", prefix, ++count_); }
   // Waits for all work, outside of the transcript.
   void wait();
 
-  Random random;
   std::vector<Memory> memory;
   std::vector<Array> arrays;
   std::vector<Named<CUstream>> streams;
@@ -114,8 +99,7 @@ class Rig {
 
  private:
   std::FILE* out_;
-  int line_ = 0, count_ = 0;
-  std::size_t slots_used_ = 0;
+  int line_ = 0;
   CUcontext context_ = nullptr;
   CUdeviceptr slots_ = 0, constants_ = 0;
 };
