@@ -39,9 +39,10 @@ CUresult begin_call(const char* function, Needs needs) {
     return CUDA_ERROR_NOT_PERMITTED;
   }
   const Context* context = runtime::Contexts::current();
-  if (needs == Needs::kHandle && (context == nullptr || context->destroyed)) return CUDA_SUCCESS;
-  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (context->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (needs == Needs::kContext) {
+    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  }
   r.used.store(true, std::memory_order_relaxed);
   return result_of(r.current().error);
 }
@@ -97,9 +98,11 @@ CUresult run_locked(const char* function, Needs needs,
   return run_call(function, needs, under_lock, loads, ended);
 }
 
-const Context* context_of(CUstream stream, const Device& device) {
-  return is_default(stream) ? runtime::Contexts::current()
-                            : runtime::contexts().owner_of(stream, device.ordinal);
+const Context* context_of(Runtime& r, CUstream stream) {
+  const runtime::Stream* const s =
+      is_default(stream) ? nullptr : r.streams.find_stream(stream, r.current().ordinal);
+  return s == nullptr ? runtime::Contexts::current()
+                      : runtime::contexts().owner_of(stream, s->device);
 }
 
 Context* find_context(CUcontext handle) {

@@ -26,8 +26,7 @@ using runtime::thread_state;
 enum class Needs {
   kNothing,  // not even cuInit
   kDriver,   // cuInit, or a call of the runtime API that starts the driver
-  // As kDriver: a handle in the arguments names the context. The call also returns an error that a
-  // kernel has left on the current context's device, if there is a current context.
+  // As kContext, but a handle in the arguments names the context: none needs to be current.
   kHandle,
   // A current context. The call then also returns an error that a kernel has left on the device.
   kContext,
@@ -91,7 +90,19 @@ inline Needs needs_of(CUstream stream) {
   return is_default(stream) ? Needs::kContext : Needs::kHandle;
 }
 // The context in which a stream's work is executed.
-const Context* context_of(CUstream stream, const Device& device);
+const Context* context_of(Runtime& r, CUstream stream);
+
+// Makes a device the calling thread's, for the lifetime of the object.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) : before_(std::exchange(thread_state().device, device)) {}
+  ~OnDevice() { thread_state().device = before_; }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_;
+};
 
 // Unloads the modules that were loaded into a context (module_calls.cc).
 void unload_modules_of(Runtime& r, const Context& context);

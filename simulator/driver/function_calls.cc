@@ -86,10 +86,8 @@ CUresult on_device(const char* name, const void* function, CUdevice device, Ask&
   return locked(name, Needs::kDriver, [&](Runtime& r, Device&) {
     if (!r.device_exists(device)) return CUDA_ERROR_INVALID_DEVICE;
     if (find_kernel(function) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    const int current = std::exchange(thread_state().device, device);
-    const CUresult result = result_of(ask());
-    thread_state().device = current;
-    return result;
+    const OnDevice there(device);
+    return result_of(ask());
   });
 }
 

@@ -76,15 +76,19 @@ CUresult refused(Runtime& r, const KernelEntry* entry, CUresult result) {
 
 CUresult launch(const char* name, CUfunction function, const cudaLaunchConfig_t& config,
                 void** parameters, void** extra) {
-  return locked(name, needs_of(config.stream), [&](Runtime& r, Device& d) {
+  return locked(name, needs_of(config.stream), [&](Runtime& r, Device&) {
     const KernelEntry* const entry = find_kernel(function);
     if (entry == nullptr) return refused(r, nullptr, CUDA_ERROR_INVALID_HANDLE);
-    if (const Module* module = module_of(*entry); module != nullptr && module->library == nullptr &&
-                                                  module->context != context_of(config.stream, d)) {
+    const lockstep::driver::Context* const context = context_of(r, config.stream);
+    if (const Module* module = module_of(*entry);
+        module != nullptr && module->library == nullptr && module->context != context) {
       r.explain(name, demangled(entry->name) +
                           ": its module was loaded into another context than the stream's");
       return refused(r, entry, CUDA_ERROR_INVALID_HANDLE);
     }
+    // Without a context the stream is none, which the launch reports.
+    const OnDevice there(context != nullptr ? context->device : thread_state().device);
+    Device& d = r.current();
     std::vector<void*> unpacked;
     if (const CUresult result = arguments_of(r, d, *entry, parameters, extra, &unpacked);
         result != CUDA_SUCCESS)

@@ -32,7 +32,7 @@ CUresult put_operations(const char* function, CUstream stream, unsigned count,
         const std::lock_guard lock(r.lock);
         Device& d = r.current();
         Work work = MemoryOperationsWork{{operations, operations + count},
-                                         handle_of(context_of(stream, d))};
+                                         handle_of(context_of(r, stream))};
         auto& asked = std::get<MemoryOperationsWork>(work);
         auto* const s = r.streams.find_stream(stream, d.ordinal);
         if (s == nullptr) return cudaErrorInvalidResourceHandle;

@@ -223,8 +223,8 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule ha
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   return call("cuModuleGetLoadingMode", Needs::kDriver, [&] {
     if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const char* const eager = std::getenv("CUDA_MODULE_LOADING");
-    *mode = eager != nullptr && std::strcmp(eager, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
+    const char* const asked = std::getenv("CUDA_MODULE_LOADING");
+    *mode = asked != nullptr && std::strcmp(asked, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
                                                                  : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
   });

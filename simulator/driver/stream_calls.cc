@@ -59,8 +59,7 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
     const auto* const s = r.streams.find_stream(stream, d.ordinal);
     if (result == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (s == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    *result = handle_of(
-        lockstep::driver::context_of(stream, r.devices[static_cast<std::size_t>(s->device)]));
+    *result = handle_of(lockstep::driver::context_of(r, stream));
     return CUDA_SUCCESS;
   });
 }

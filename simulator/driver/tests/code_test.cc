@@ -32,6 +32,18 @@ CUDA_TEST(DriverModule, HasFunctionsAndVariables) {
   GOOD(cuModuleUnload(module));
 }
 
+CUDA_TEST(DriverModule, IsForThisDeviceOrEarlierOnes) {
+  start();
+  const std::string body = "\n.address_size 64\n.visible .entry k() { ret; }\n";
+  CUmodule module = nullptr;
+  EXPECT_CU(CUDA_ERROR_INVALID_PTX,
+            cuModuleLoadData(&module, (".version 9.0\n.target sm_121" + body).c_str()));
+  EXPECT_CU(CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+            cuModuleLoadData(&module, (".version 99.0\n.target sm_75" + body).c_str()));
+  GOOD(cuModuleLoadData(&module,
+                        ("// not .target sm_121\n.version 8.0\n .target sm_75" + body).c_str()));
+}
+
 CUDA_TEST(DriverModule, ComesFromAFile) {
   start();
   const std::string path = testing::TempDir() + "/module.ptx";

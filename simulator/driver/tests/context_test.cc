@@ -146,6 +146,7 @@ CUDA_TEST(DriverContext, IsNamedByAStream) {
   CUdeviceptr out = words({0}), copy = words({0});
   CUstream stream = nullptr;
   CUevent event = nullptr;
+  GOOD(cuCtxSynchronize());  // nothing orders the copies to `out` and `copy`, and the stream
   GOOD(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   GOOD(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
   std::thread([&] {
@@ -165,6 +166,29 @@ CUDA_TEST(DriverContext, IsNamedByAStream) {
     EXPECT_NE(of, nullptr);
   }).join();
   EXPECT_EQ(words_at(copy, 1)[0], 42u);
+}
+
+// The stream's device may be another than the thread's.
+SIMULATED_TEST(DriverContext, OfAStreamMayBeAnotherDevices) {
+  const CUcontext first = start();
+  CUcontext second = nullptr;
+  GOOD(cuDevicePrimaryCtxRetain(&second, 1));
+  GOOD(cuCtxSetCurrent(second));
+  const CUfunction scale = function(load(), "scale");
+  CUdeviceptr out = words({0});
+  CUstream stream = nullptr;
+  GOOD(cuCtxSynchronize());  // nothing orders the copy to `out` and the stream
+  GOOD(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  unsigned x = 14;
+  void* arguments[] = {&out, &x};
+  for (const CUcontext current : {first, CUcontext{}}) {
+    GOOD(cuCtxSetCurrent(current));
+    GOOD(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+    GOOD(cuStreamSynchronize(stream));
+    x = 5;
+  }
+  GOOD(cuCtxSetCurrent(second));
+  EXPECT_EQ(words_at(out, 1)[0], 15u);
 }
 
 CUDA_TEST(DriverContext, MixesWithTheRuntime) {

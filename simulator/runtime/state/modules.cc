@@ -186,12 +186,15 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device,
 
 namespace {
 
-// The number behind `word` in PTX, or -1.
+// The first number in the line of PTX that begins with `word`, or -1. Comments do not count.
 int number_behind(const std::string& text, const char* word) {
-  const std::size_t at = text.find(word);
-  if (at == text.npos) return -1;
-  const std::size_t first = text.find_first_of("0123456789", at);
-  return first == text.npos ? -1 : std::atoi(text.c_str() + first);
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t before = at == 0 ? text.npos : text.find_last_not_of(" \t", at - 1);
+    if (before != text.npos && text[before] != '\n') continue;
+    const std::size_t first = text.find_first_of("0123456789", at);
+    return first == text.npos ? -1 : std::atoi(text.c_str() + first);
+  }
+  return -1;
 }
 
 // Refuses PTX that the driver's compiler does not know, and PTX for later devices. The results are

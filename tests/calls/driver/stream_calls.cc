@@ -141,7 +141,7 @@ void use_event(Rig& rig) {
   }
 }
 
-// Values in memory. A wait is always for a value that is there, so that none lasts for ever.
+// Values in memory. Each wait is for a value that memory has already, so it ends.
 void memory_operation(Rig& rig) {
   const auto s = rig.stream();
   const CUdeviceptr slot = rig.slot();
