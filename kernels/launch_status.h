@@ -34,10 +34,11 @@ inline LaunchStatus refused(const char* who, const std::string& why) {
 inline LaunchStatus status_of(cudaError_t error, const char* who, const std::string& tried) {
   if (error == cudaSuccess) return {};
   cudaGetLastError();
-  return {error,
-          std::string(who) + ": " + tried + ": " + cudaGetErrorName(error) + ", " +
-              cudaGetErrorString(error),
-          true};
+  std::string message = std::string(who) + ": " + tried + ": " + cudaGetErrorName(error) + ", " +
+                        cudaGetErrorString(error);
+  if (error == cudaErrorNoKernelImageForDevice)
+    message += ". Compile for this device, or embed the PTX of an older one, such as compute_75";
+  return {error, message, true};
 }
 
 // The status of a launch, directly after it.

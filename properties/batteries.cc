@@ -128,8 +128,10 @@ void require_grid(Trial& trial) {
                 "{} launches blocks of {} threads, not of {}", trial.name(), launched.threads,
                 grid.threads);
     REQUIRE_LAW(launched.blocks >= grid.least_blocks && launched.blocks <= most,
-                "{} launches {} blocks in clusters of {}; promised are {} ... {}", trial.name(),
-                launched.blocks, launched.cluster, grid.least_blocks, most);
+                "{} launches {} blocks{}; the contract promises {} to {}", trial.name(),
+                launched.blocks,
+                launched.cluster > 1 ? fmt::format(" in clusters of {}", launched.cluster) : "",
+                grid.least_blocks, most);
   }
   const Contract& contract = *trial.call().contract;
   const auto restore = trial.call().keep();

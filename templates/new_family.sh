@@ -142,7 +142,7 @@ new_project_family() {
     done < <(template_files "$templates/$part")
   done
   printf '%s\n' "${written[@]}"
-  list_to_fill_in "$project/$name" "$name" "$(installed_guide "$templates")"
+  list_to_fill_in "$project/$name" "$name" "$(installed_guide "$templates")" "$name/"
   echo
   echo "With CMake:  add_subdirectory($name), and ctest -R '^${name}_(known_bad_)?test'"
   echo "With Bazel:  bazel test //$name:${name}_test //$name:${name}_known_bad_test"
@@ -157,18 +157,18 @@ installed_guide() {
 }
 
 # The places that a family $2 in the folder $1 has to fill in, in their order; the page $3 is the
-# guide.
+# guide. Each path begins with $4, the folder as seen from the user's.
 list_to_fill_in() {
-  local tree=$1 name=$2 guide=$3
+  local tree=$1 name=$2 guide=$3 below=${4:-}
   echo
   echo "To fill in, in this order ($guide):"
   # A sentence may go on in the comment lines below it.
-  (cd "$tree" && awk '
+  (cd "$tree" && awk -v below="$below" '
     function finish() { if (text != "") print "  " where ": " text; text = "" }
     FNR == 1 { finish() }
     /FILL IN: / {
       finish()
-      where = FILENAME ":" FNR
+      where = below FILENAME ":" FNR
       text = $0
       sub(/.*FILL IN: /, "", text)
       next
@@ -189,8 +189,10 @@ list_to_fill_in() {
 what_to_fill_in() {
   local tree=$1 name=$2
   list_to_fill_in "$tree" "$name" docs/guide/first_family.md
+  echo "  docs/reference/promises.md: each sentence of the header, with the laws that hold it." \
+    "//tests:promises_test prints the rows."
   echo "  docs/reference/run.md: the counts of families, of kernels with a planted mistake and of" \
-    "negative controls (//tests:readme_test)."
+    "negative controls. //tests:readme_test prints them."
   echo
   echo "  ./lockstep test //tests:${name}_test"
   echo "  ./lockstep test //tests/known_bad:${name}_test"

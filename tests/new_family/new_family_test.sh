@@ -104,6 +104,8 @@ expect_match "what to fill in" "$(what_to_fill_in "$tree" dot_product)" \
   "kernels/dot_product.cu:[0-9]+: y\[i\]\. Until then"
 expect_match "the counts in a page too" "$(what_to_fill_in "$tree" dot_product)" \
   '^  docs/reference/run.md: '
+expect_match "the promises too" "$(what_to_fill_in "$tree" dot_product)" \
+  '^  docs/reference/promises.md: '
 expect "each a whole sentence" \
   "$(what_to_fill_in "$tree" dot_product | grep '^  [a-zA-Z_/]\+\.' | grep -vc '[.?]$\|).$')" 0
 refuses dot_product "there is a family 'dot_product' already"
@@ -130,4 +132,6 @@ touch "$prefix/share/doc/lockstep/guide/first_family.md"
 output=$(new_project_family "$prefix/share/lockstep/templates" "$tree/project" dot_product)
 expect_match "the installed guide" "$output" \
   "in this order \($prefix/share/doc/lockstep/guide/first_family.md\)"
+expect_match "paths as the user sees them" "$output" \
+  '^  dot_product/kernels/dot_product.cu:[0-9]+: y'
 finish

@@ -10,9 +10,8 @@
 namespace lockstep::kernels {
 
 struct FamilyNameShape {
-  int block = 256;  // threads, 1 ... 1024
-  int max_blocks =
-      0x7fffffff;  // the grid is at most that; blocks stride over the elements; at least 1
+  int block = 256;              // threads, 1 ... 1024
+  int max_blocks = 0x7fffffff;  // the grid has at most these and strides over the rest; at least 1
 };
 
 // FILL IN: y[i] = ... of x.
