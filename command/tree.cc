@@ -21,8 +21,7 @@ struct Named {
 
 constexpr Named kCommands[] = {
     {Command::kRun, "run",
-     "hold kernels to their laws: run the conformance suites, print a table, and write passport, "
-     "report and JUnit files"},
+     "run the conformance suites, print a table, and write passport, report and JUnit files"},
     {Command::kList, "list", "list the suites and their properties"},
     {Command::kExec, "exec",
      "run any CUDA program that nvcc built on the simulated GPU with all checks, and report what "
