@@ -3,7 +3,7 @@
 _lockstep() {
   local -a commands
   commands=(
-    'run:hold kernels to their laws\: run the conformance suites, print a table, and write passport, report and JUnit files'
+    'run:run the conformance suites, print a table, and write passport, report and JUnit files'
     'list:list the suites and their properties'
     'exec:run any CUDA program that nvcc built on the simulated GPU with all checks, and report what they find'
     'counters:run a program without checks, and print the counters of its kernels'
