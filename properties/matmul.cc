@@ -106,6 +106,9 @@ struct MatmulCase {
   std::vector<float> launch(const Matmul& matmul, const std::vector<float>& a,
                             const std::vector<float>& b) const;
   std::vector<float> launch(const Matmul& matmul) const { return launch(matmul, a(), b()); }
+  // C as it is in memory.
+  DeviceArray<float> launch_in_memory(const Matmul& matmul, const std::vector<float>& a,
+                                      const std::vector<float>& b) const;
 
   // The thread that computes element i of the dense result.
   WhereIs where() const {
@@ -258,11 +261,15 @@ Call<Matmul> call_of(const MatmulCase& c) {
 
 std::vector<float> MatmulCase::launch(const Matmul& matmul, const std::vector<float>& a,
                                       const std::vector<float>& b) const {
-  return fetch_rows(call_with(
-                        *this, [&] { return a; }, [&] { return b; })
-                        .run(matmul)
-                        .take<float>("c"),
-                    m, n, n + c_gap);
+  return fetch_rows(launch_in_memory(matmul, a, b), m, n, n + c_gap);
+}
+
+DeviceArray<float> MatmulCase::launch_in_memory(const Matmul& matmul, const std::vector<float>& a,
+                                                const std::vector<float>& b) const {
+  return call_with(
+             *this, [&] { return a; }, [&] { return b; })
+      .run(matmul)
+      .take<float>("c");
 }
 
 reference::Bounded expected(const MatmulCase& c, const std::vector<float>& a,
@@ -325,7 +332,7 @@ ScheduledMatmulCase beyond_the_grid(const ScheduledMatmulCase& c, MatmulVariant 
 void require_chain_beyond_the_grid(const Matmul& matmul, const ScheduledMatmulCase& tall) {
   const TallGrid grid(tall.poison);
   const std::vector<float> a = tall.a(), b(tall.k, 3);
-  std::vector<float> product = tall.launch(matmul, a, b);
+  std::vector<float> product = tall.launch_in_memory(matmul, a, b).fetch();
   const auto chain =
       reference::matmul_chain(ConstMap(a.data(), tall.m, tall.k), ConstMap(b.data(), tall.k, 1));
   grid.complete(product, chain);
@@ -346,7 +353,7 @@ void covers_rows_beyond_the_grid_without_tiles(const Matmul& matmul, const Sched
   const ScheduledMatmulCase zeros = beyond_the_grid(c, MatmulVariant::kGlobal, 4, 0);
   const TallGrid grid(zeros.poison);
   const std::vector<float> expected(zeros.m);
-  std::vector<float> product = zeros.launch(matmul);
+  std::vector<float> product = zeros.launch_in_memory(matmul, zeros.a(), zeros.b()).fetch();
   grid.complete(product, expected);
   REQUIRE_BITWISE_EQUAL(product, expected, zeros.where());
 }

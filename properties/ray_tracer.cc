@@ -104,6 +104,9 @@ struct RayTracerCase {
   // RGBA pixels, dense.
   Pixels launch(const RayTracer& tracer, const Spheres& spheres) const;
   Pixels launch(const RayTracer& tracer) const { return launch(tracer, spheres()); }
+  // The image as it is in memory.
+  DeviceArray<std::uint32_t> launch_in_memory(const RayTracer& tracer,
+                                              const Spheres& spheres) const;
   WhereIs where() const {
     const std::int64_t across = width == 0 ? 1 : (width - 1) / kBlockSide + 1;
     return [across, width = std::max<std::int64_t>(width, 1)](std::size_t e) {
@@ -227,10 +230,14 @@ Call<RayTracer> call_of(const RayTracerCase& c) {
 }
 
 Pixels RayTracerCase::launch(const RayTracer& tracer, const Spheres& scene) const {
+  return fetch_rows(launch_in_memory(tracer, scene), height, width, width + gap);
+}
+
+DeviceArray<std::uint32_t> RayTracerCase::launch_in_memory(const RayTracer& tracer,
+                                                           const Spheres& scene) const {
   RayTracerCase c = *this;
   c.count = static_cast<std::int64_t>(scene.size());
-  return fetch_rows(call_with(c, [&] { return scene; }).run(tracer).take<std::uint32_t>("image"),
-                    height, width, width + gap);
+  return call_with(c, [&] { return scene; }).run(tracer).take<std::uint32_t>("image");
 }
 
 // The spheres in the reference's type.
@@ -324,7 +331,7 @@ void draws_rows_beyond_the_grid(const RayTracer& tracer, const ScheduledSceneCas
   ScheduledSceneCase tall = beyond_the_grid(c);
   tall.variant = RayTracerVariant::kConstant;
   const TallGrid grid(tall.poison);
-  require_declared_pixels(tall, {}, tall.launch(tracer, {}), &grid);
+  require_declared_pixels(tall, {}, tall.launch_in_memory(tracer, {}).fetch(), &grid);
 }
 
 // These rows, and more columns than 16 bits count: with a sphere at the end by both variants, and
@@ -342,7 +349,7 @@ void draws_the_ends_of_large_images(const RayTracer& tracer, const ScheduledScen
     const TallGrid grid(tall.poison);
     ScheduledSceneCase image = tall;
     image.variant = variant;
-    require_declared_pixels(image, scene, image.launch(tracer, scene), &grid);
+    require_declared_pixels(image, scene, image.launch_in_memory(tracer, scene).fetch(), &grid);
   };
   require_tall(RayTracerVariant::kConstant, {bottom});
   require_tall(RayTracerVariant::kGlobal, {bottom});
