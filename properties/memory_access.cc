@@ -430,6 +430,34 @@ void scatter_delivers_every_bit(const MemoryAccess& access, const ScatterCase& c
   judge(y, expected, written, c, {});
 }
 
+// Every element size by every pattern and load path, which have code of their own: whole blocks and
+// a part of one, with all lanes and without some.
+void moves_every_pattern_by_every_path(const MemoryAccess& access, const ScheduledAccessCase& c) {
+  using enum PatternKind;
+  constexpr std::int64_t kFactor = (std::int64_t{1} << 62) + 3;  // with high bits, for seeds
+  ScatterCase one;
+  static_cast<AccessCase&>(one) = c;
+  one.block = 64;
+  for (const int bytes : {1, 2, 4, 8, 16}) {
+    for (const auto& [kind, factor] : {std::pair{kConsecutive, std::int64_t{1}},
+                                       {kPermuted, kFactor},
+                                       {kOneAddress, std::int64_t{1}},
+                                       {kStrided, std::int64_t{3}},
+                                       {kRandom, kFactor}}) {
+      for (const int lanes : {32, 19}) {
+        one.bytes = bytes, one.kind = kind, one.factor = factor, one.lanes = lanes;
+        one.n = one.block * kernels::access_items(bytes) + 45;
+        for (const LoadPath path : {LoadPath::kDefault, LoadPath::kCa, LoadPath::kCg,
+                                    LoadPath::kReadOnly, LoadPath::kConstant}) {
+          one.path = path;
+          gather_delivers_every_bit(access, one);
+        }
+        if (is_pattern_of_a_scatter(one)) scatter_delivers_every_bit(access, one);
+      }
+    }
+  }
+}
+
 void gather_transactions_equal_the_model(const MemoryAccess& access, const AccessCase& c) {
   require_capability({Capability::kSimulator});
   AccessCase global = c;
@@ -524,6 +552,8 @@ Laws<MemoryAccess> memory_access_laws() {
       refusal_law<calls_of, ScheduledAccessCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
+      law("MovesEveryPatternByEveryPath", moves_every_pattern_by_every_path,
+          {.cases = 1, .cost = 280}),
       law("GathersAllOfConstantMemory", gathers_all_of_constant_memory, {.cases = 4, .cost = 100}),
       law("MovesNeighboursAtFarEnds", moves_neighbours_at_far_ends, {.cases = 1, .cost = 1000}),
       law("StridesFar", strides_far, {.cases = 20, .cost = 20}),
