@@ -21,7 +21,7 @@ _GTEST = Label("//bazel/gtest")
 _LINKSTATIC = not IS_MAIN_WORKSPACE
 
 # LOCKSTEP_WORK of simulated tests: the most steps of a property's drawn cases.
-SIMULATED_WORK = "60000000"
+SIMULATED_WORK = "15000000"
 
 def wrong_min_sm(min_sm):
     """The error for a capability without devices in CUDA 13, or None. The form is 90, and not 9,

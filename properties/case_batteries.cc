@@ -76,11 +76,15 @@ class PromisedCase final : public AnyCase {
   }
   void fields(FieldVisitor& field) override {
     case_->fields(field);
-    field("promise", promise, lockstep::detail::each_or_one_of(promises()));
+    field("promise", promise,
+          lockstep::detail::each_or_one_of(
+              [subject = &subject_, c = std::shared_ptr<AnyCase>(case_->copy())] {
+                return promises_of(*subject, *c);
+              }));
   }
   void normalise() override {
     case_->normalise();
-    promise = lockstep::detail::one_or_each(promises(), promise);
+    promise = lockstep::detail::one_or_each([&] { return promises_of(subject_, *case_); }, promise);
   }
   std::int64_t work() const override { return case_->work(); }
   const AnyCase& without_promise() const { return *case_; }
@@ -88,8 +92,8 @@ class PromisedCase final : public AnyCase {
   std::string promise;
 
  private:
-  std::vector<std::string> promises() const {
-    const BoundCalls calls = subject_.calls(*case_);
+  static std::vector<std::string> promises_of(const Subject& subject, const AnyCase& c) {
+    const BoundCalls calls = subject.calls(c);
     return lockstep::detail::promises_of(lockstep::detail::contracts_of(calls));
   }
 

@@ -76,6 +76,12 @@ struct HistogramCase {
                        handed_over = n / blocks / std::max<std::int64_t>(flush_after, block) + 1;
     return blocks * (bins / block + 1) * (1 + handed_over);
   }
+  // The steps of threads over elements, and over bins in shared and in global memory.
+  std::int64_t work() const {
+    constexpr std::int64_t kStepsOfAnElement = 4;
+    const std::int64_t in_shared = path == HistogramPath::kGlobal ? 0 : steps() * block;
+    return n * kStepsOfAnElement + in_shared + bins;
+  }
 
   std::vector<int> values() const {
     constexpr std::int64_t kLow = std::numeric_limits<int>::min(),
@@ -218,6 +224,7 @@ struct LaunchedHistogramCase : HistogramCase {
     HistogramCase::normalise();
     bins = few;
   }
+  std::int64_t work() const { return 0; }  // few cases, with many bins by intention
   static constexpr int kBinsOf48KB = (48 << 10) / sizeof(unsigned);
 };
 

@@ -11,6 +11,7 @@
 #include "properties/batteries.h"
 #include "properties/contract_laws.h"
 #include "properties/matmul_roundings.h"
+#include "properties/tall_grid.h"
 #include "properties/trial.h"
 #include "reference/matmul.h"
 
@@ -105,6 +106,9 @@ struct MatmulCase {
   std::vector<float> launch(const Matmul& matmul, const std::vector<float>& a,
                             const std::vector<float>& b) const;
   std::vector<float> launch(const Matmul& matmul) const { return launch(matmul, a(), b()); }
+  // C as it is in memory.
+  DeviceArray<float> launch_in_memory(const Matmul& matmul, const std::vector<float>& a,
+                                      const std::vector<float>& b) const;
 
   // The thread that computes element i of the dense result.
   WhereIs where() const {
@@ -257,11 +261,15 @@ Call<Matmul> call_of(const MatmulCase& c) {
 
 std::vector<float> MatmulCase::launch(const Matmul& matmul, const std::vector<float>& a,
                                       const std::vector<float>& b) const {
-  return fetch_rows(call_with(
-                        *this, [&] { return a; }, [&] { return b; })
-                        .run(matmul)
-                        .take<float>("c"),
-                    m, n, n + c_gap);
+  return fetch_rows(launch_in_memory(matmul, a, b), m, n, n + c_gap);
+}
+
+DeviceArray<float> MatmulCase::launch_in_memory(const Matmul& matmul, const std::vector<float>& a,
+                                                const std::vector<float>& b) const {
+  return call_with(
+             *this, [&] { return a; }, [&] { return b; })
+      .run(matmul)
+      .take<float>("c");
 }
 
 reference::Bounded expected(const MatmulCase& c, const std::vector<float>& a,
@@ -313,19 +321,21 @@ void covers_far_columns(const Matmul& matmul, const ScheduledMatmulCase& c) {
 // last turn has three rows.
 ScheduledMatmulCase beyond_the_grid(const ScheduledMatmulCase& c, MatmulVariant variant,
                                     std::int64_t turns, std::int64_t k) {
-  constexpr std::int64_t kMostRowsOfBlocks = 65535;
   ScheduledMatmulCase tall = c;
   tall.variant = variant;
-  tall.m = (turns - 1) * kMostRowsOfBlocks * block_side(variant) + 3, tall.n = 1, tall.k = k;
+  tall.m = (turns - 1) * TallGrid::kRowsOfBlocks * block_side(variant) + 3, tall.n = 1, tall.k = k;
   tall.a_gap = tall.b_gap = tall.c_gap = 0;
   tall.poison = Poison::kNaN;  // which an unwritten row cannot match
   return tall;
 }
 
 void require_chain_beyond_the_grid(const Matmul& matmul, const ScheduledMatmulCase& tall) {
-  const std::vector<float> a = tall.a(), b(tall.k, 3), product = tall.launch(matmul, a, b);
+  const TallGrid grid(tall.poison);
+  const std::vector<float> a = tall.a(), b(tall.k, 3);
+  std::vector<float> product = tall.launch_in_memory(matmul, a, b).fetch();
   const auto chain =
       reference::matmul_chain(ConstMap(a.data(), tall.m, tall.k), ConstMap(b.data(), tall.k, 1));
+  grid.complete(product, chain);
   REQUIRE_WITHIN_BOUND(product, reference::exactly(chain), tall.where());
 }
 
@@ -341,7 +351,11 @@ void covers_rows_beyond_the_grid_without_tiles(const Matmul& matmul, const Sched
   const WithoutRaceSearch quick;
   require_chain_beyond_the_grid(matmul, beyond_the_grid(c, MatmulVariant::kGlobal, 2, 1));
   const ScheduledMatmulCase zeros = beyond_the_grid(c, MatmulVariant::kGlobal, 4, 0);
-  REQUIRE_BITWISE_EQUAL(zeros.launch(matmul), std::vector<float>(zeros.m), zeros.where());
+  const TallGrid grid(zeros.poison);
+  const std::vector<float> expected(zeros.m);
+  std::vector<float> product = zeros.launch_in_memory(matmul, zeros.a(), zeros.b()).fetch();
+  grid.complete(product, expected);
+  REQUIRE_BITWISE_EQUAL(product, expected, zeros.where());
 }
 
 // On the variants that the previous two laws omit.

@@ -16,10 +16,11 @@ using kernels::AccessShape;
 using kernels::LoadPath;
 using kernels::PatternKind;
 using Bytes = std::vector<std::uint8_t>;
+using Contents = std::function<Bytes()>;
 
 constexpr int kConstantBytes = 65536;
 
-// The launchers' calls for a case, with their contracts.
+// The launchers' calls for a case, with their contracts; with the case's contents of x, or others.
 
 // Whether all threads access different elements.
 bool is_pattern_of_a_scatter(const AccessCase& c) {
@@ -87,10 +88,10 @@ std::int64_t most_threads(const AccessCase& c) {
 
 template <class P>
 void describe_arrays(Call<MemoryAccess>& call, const P*& x, std::int64_t x_count, P*& y,
-                     std::int64_t y_count, const AccessCase& c) {
+                     std::int64_t y_count, const AccessCase& c, Contents contents) {
   const auto alignment = static_cast<std::size_t>(c.bytes);
   call.input("x", x, {.count = x_count * c.bytes, .alignment = alignment},
-             {c.x_offset * c.bytes, c.poison}, [&c, x_count] { return c.bytes_of(x_count); });
+             {c.x_offset * c.bytes, c.poison}, std::move(contents));
   call.output<std::uint8_t>("y", y, {.count = y_count * c.bytes, .alignment = alignment},
                             {c.y_offset * c.bytes, c.poison});
   call.apart("x", "y");
@@ -141,7 +142,7 @@ void describe_reach(Call<MemoryAccess>& call, const char* array, AccessPattern& 
       });
 }
 
-Call<MemoryAccess> gather_call(const AccessCase& c) {
+Call<MemoryAccess> gather_call(const AccessCase& c, Contents contents) {
   Call<MemoryAccess> call("gather");
   if (c.path == LoadPath::kConstant) call.ordered_by_callers();
   auto& [path, pattern, bytes, x, x_count, y, n, shape] =
@@ -157,7 +158,7 @@ Call<MemoryAccess> gather_call(const AccessCase& c) {
   call.integer("x_count",
                {least, c.path == LoadPath::kConstant ? kConstantBytes / c.bytes : kMaxElements},
                x_count);
-  describe_arrays(call, x, c.reach(), y, c.n, c);
+  describe_arrays(call, x, c.reach(), y, c.n, c, std::move(contents));
   if (c.path != LoadPath::kConstant)
     describe_reach(call, "x", pattern, x_count, c);  // that holds 64 KB
   call.immaterial("path", {0, 1, 2, 3, static_cast<Whole>(c.path)});
@@ -166,7 +167,11 @@ Call<MemoryAccess> gather_call(const AccessCase& c) {
   return call;
 }
 
-Call<MemoryAccess> scatter_call(const AccessCase& c) {
+Call<MemoryAccess> gather_call(const AccessCase& c) {
+  return gather_call(c, [&c] { return c.bytes_of(c.reach()); });
+}
+
+Call<MemoryAccess> scatter_call(const AccessCase& c, Contents contents) {
   Call<MemoryAccess> call("scatter");
   auto& [pattern, bytes, x, y, y_count, n, shape] =
       call.arguments(&MemoryAccess::scatter, c.pattern(), c.bytes, nullptr, nullptr, c.reach(), c.n,
@@ -174,10 +179,14 @@ Call<MemoryAccess> scatter_call(const AccessCase& c) {
   describe_access(call, pattern, bytes, shape, c, /*scatters=*/true);
   call.integer("n", {0, c.kind == PatternKind::kOneAddress ? 1 : most_threads(c)}, n);
   call.integer("y_count", {c.reach(), kMaxElements}, y_count);
-  describe_arrays(call, x, c.n, y, c.reach(), c);
+  describe_arrays(call, x, c.n, y, c.reach(), c, std::move(contents));
   describe_reach(call, "y", pattern, y_count, c);
   if (c.kind != PatternKind::kOneAddress) describe_length(call, "y", "x", y_count, c);
   return call;
+}
+
+Call<MemoryAccess> scatter_call(const AccessCase& c) {
+  return scatter_call(c, [&c] { return c.bytes_of(c.n); });
 }
 
 Calls<MemoryAccess> calls_of(const AccessCase& c) {
@@ -316,6 +325,11 @@ void AccessCase::normalise() {
   }
 }
 
+std::int64_t AccessCase::work() const {
+  constexpr std::int64_t kStepsOfAThread = 4, kBytesOfAStep = 2;
+  return n * kStepsOfAThread + reach() * bytes / kBytesOfAStep;
+}
+
 std::int64_t AccessCase::index(std::int64_t t) const {
   switch (kind) {
     case PatternKind::kConsecutive: return offset + t;
@@ -391,7 +405,7 @@ namespace {
 
 void gather_delivers_every_bit(const MemoryAccess& access, const AccessCase& c) {
   const Bytes x = c.bytes_of(c.reach());
-  const auto y = gather_call(c).run(access).take<std::uint8_t>("y");
+  const auto y = gather_call(c, [&x] { return x; }).run(access).take<std::uint8_t>("y");
   Bytes expected = untouched(y.size(), c);
   std::vector<bool> written(y.size());
   for (std::int64_t t = 0; t < c.n; ++t) {
@@ -404,7 +418,7 @@ void gather_delivers_every_bit(const MemoryAccess& access, const AccessCase& c) 
 
 void scatter_delivers_every_bit(const MemoryAccess& access, const ScatterCase& c) {
   const Bytes x = c.bytes_of(c.n);
-  const auto y = scatter_call(c).run(access).take<std::uint8_t>("y");
+  const auto y = scatter_call(c, [&x] { return x; }).run(access).take<std::uint8_t>("y");
   Bytes expected = untouched(y.size(), c);
   std::vector<bool> written(y.size());
   for (std::int64_t t = 0; t < c.n; ++t) {
@@ -414,6 +428,34 @@ void scatter_delivers_every_bit(const MemoryAccess& access, const ScatterCase& c
     std::fill_n(written.begin() + place, c.bytes, true);
   }
   judge(y, expected, written, c, {});
+}
+
+// Every element size by every pattern and load path, which have code of their own: whole blocks and
+// a part of one, with all lanes and without some.
+void moves_every_pattern_by_every_path(const MemoryAccess& access, const ScheduledAccessCase& c) {
+  using enum PatternKind;
+  constexpr std::int64_t kFactor = (std::int64_t{1} << 62) + 3;  // with high bits, for seeds
+  ScatterCase one;
+  static_cast<AccessCase&>(one) = c;
+  one.block = 64;
+  for (const int bytes : {1, 2, 4, 8, 16}) {
+    for (const auto& [kind, factor] : {std::pair{kConsecutive, std::int64_t{1}},
+                                       {kPermuted, kFactor},
+                                       {kOneAddress, std::int64_t{1}},
+                                       {kStrided, std::int64_t{3}},
+                                       {kRandom, kFactor}}) {
+      for (const int lanes : {32, 19}) {
+        one.bytes = bytes, one.kind = kind, one.factor = factor, one.lanes = lanes;
+        one.n = one.block * kernels::access_items(bytes) + 45;
+        for (const LoadPath path : {LoadPath::kDefault, LoadPath::kCa, LoadPath::kCg,
+                                    LoadPath::kReadOnly, LoadPath::kConstant}) {
+          one.path = path;
+          gather_delivers_every_bit(access, one);
+        }
+        if (is_pattern_of_a_scatter(one)) scatter_delivers_every_bit(access, one);
+      }
+    }
+  }
 }
 
 void gather_transactions_equal_the_model(const MemoryAccess& access, const AccessCase& c) {
@@ -510,6 +552,8 @@ Laws<MemoryAccess> memory_access_laws() {
       refusal_law<calls_of, ScheduledAccessCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
+      law("MovesEveryPatternByEveryPath", moves_every_pattern_by_every_path,
+          {.cases = 1, .cost = 280}),
       law("GathersAllOfConstantMemory", gathers_all_of_constant_memory, {.cases = 4, .cost = 100}),
       law("MovesNeighboursAtFarEnds", moves_neighbours_at_far_ends, {.cases = 1, .cost = 1000}),
       law("StridesFar", strides_far, {.cases = 20, .cost = 20}),

@@ -36,6 +36,7 @@ struct AccessCase {
   // Permutations get an odd factor and strides a small one; data in constant memory is cut to its
   // size.
   void normalise();
+  std::int64_t work() const;
 
   kernels::AccessPattern pattern() const {
     return {.kind = kind, .offset = offset, .factor = factor, .lanes = lanes};

@@ -6,6 +6,7 @@
 #include "harness/device/device.h"
 #include "harness/property/values.h"
 #include "properties/contract_laws.h"
+#include "properties/tall_grid.h"
 #include "reference/staging.h"
 
 namespace lockstep::properties {
@@ -18,6 +19,7 @@ using Words = std::vector<std::uint32_t>;
 
 constexpr int kTile = 32;  // of the transpose
 constexpr int kTileRows = 8, kBlockRows = 2 * kTile;
+constexpr std::int64_t kStepsOfAWord = 4;  // of a case's work
 
 Words list(const reference::Words& w) { return {w.begin(), w.end()}; }
 
@@ -56,6 +58,7 @@ struct LineCase {
     max_blocks = kUnlimited;  // for one block, a thousand elements test as much as ten thousand
     block = std::max(block, 32);
   }
+  std::int64_t work() const { return n * kStepsOfAWord; }
 
   Words x() const { return make_values<std::uint32_t>(values, n); }
   DeviceArray<std::uint32_t> launch_thread_map(const Staging& staging, const Words& x) const;
@@ -86,6 +89,7 @@ struct TransposeCase {
     constexpr std::int64_t kMax = 1 << 16;  // elements: long in one direction is enough
     if (rows * columns > kMax) columns = std::max<std::int64_t>(kMax / rows, 1);
   }
+  std::int64_t work() const { return rows * columns * kStepsOfAWord; }
 
   Words x() const { return make_values<std::uint32_t>(values, rows * columns); }
   DeviceArray<std::uint32_t> launch(const Staging& staging, const Words& x) const;
@@ -271,24 +275,22 @@ void transposing_twice_changes_nothing(const Staging& staging, const TransposeCa
 }
 
 // More rows of blocks than a grid has, one column wide: the first block processes further rows. The
-// race check matters here: in no smaller launch does a block fill its tiles a second time. The
-// simulated GPU executes every block of the first variant. Of the second, which differs in the
-// distance of rows in shared memory alone, it executes the first blocks and the last ones.
+// race check matters here: in no smaller launch does a block fill its tiles a second time. Of the
+// second variant, which differs in the distance of rows in shared memory alone, the simulated GPU
+// executes the first blocks and the last ones.
 void transposes_rows_beyond_the_grid(const Staging& staging, const TransposeCase& c) {
-  constexpr std::int64_t kMostRowsOfBlocks = 65535, kEnd = 128;  // blocks
   TransposeCase tall = c;
-  tall.columns = 1, tall.rows = kMostRowsOfBlocks * kBlockRows + 3;
+  tall.columns = 1, tall.rows = TallGrid::kRowsOfBlocks * kBlockRows + 3;
   const Words x = tall.x();
-  // A column becomes a row.
-  tall.variant = TransposeVariant::kPadded;
-  REQUIRE_BITWISE_EQUAL(tall.launch(staging, x), x, tall.where());
-  tall.variant = TransposeVariant::kUnpadded;
-  const SampledBlocks sampled(2 * kEnd);
-  Words y = tall.launch(staging, x).fetch();
-  if (is_simulator())
-    std::copy(x.begin() + kEnd * kBlockRows, x.begin() + (kMostRowsOfBlocks - kEnd) * kBlockRows,
-              y.begin() + kEnd * kBlockRows);
-  REQUIRE_BITWISE_EQUAL(y, x, tall.where());
+  const auto require_row = [&](TransposeVariant variant, TallGrid::Blocks blocks) {
+    const TallGrid grid(tall.poison, blocks);
+    tall.variant = variant;
+    Words y = tall.launch(staging, x).fetch();  // a column becomes a row
+    grid.complete(y, x);
+    REQUIRE_BITWISE_EQUAL(y, x, tall.where());
+  };
+  require_row(TransposeVariant::kPadded, TallGrid::Blocks::kAsLimited);
+  require_row(TransposeVariant::kUnpadded, TallGrid::Blocks::kEnds);
 }
 
 void transpose_variants_agree(const Staging& staging, const TransposeCase& c) {

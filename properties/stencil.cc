@@ -190,6 +190,36 @@ void keeps_its_roundings(const Stencil& stencil, const ScheduledStencilCase& c) 
   stencil_roundings().require(found, actual);
 }
 
+// Subnormal elements, subnormal coefficients, and subnormal sums, in every variant. The sizes of
+// the other numbers make each difference and each sum matter. The tiles are one of each kind: at
+// both ends, inside, and a part of one.
+void keeps_subnormals(const Stencil& stencil, const ScheduledStencilCase& c) {
+  struct Exponents {
+    int of_x, of_c;
+  };
+  constexpr float kBelowOne = 0x1p-24f;  // the significands' last bit
+  ScheduledStencilCase one = c;
+  one.block = 32, one.n = 3 * one.block * kernels::kStencilItems + 45;
+  for (const auto [of_x, of_c] : {Exponents{-128, 60}, {60, -128}, {-123, -4}}) {
+    Bits bits(mix(c.values.seed));
+    const auto any = [&](int exponent) {
+      return std::ldexp(static_cast<float>((1 << 24) + static_cast<int>(bits.below(1 << 24))) *
+                            (bits.chance(50) ? kBelowOne : -kBelowOne),
+                        exponent);
+    };
+    std::vector<float> x(one.n + 2 * one.halo());
+    for (float& v : x) v = any(of_x);
+    StencilCoefficients k = one.c();
+    for (int i = 1; i <= kStencilRadius; ++i) k[i] = any(of_c);
+    const auto chain = reference::exactly(reference::stencil_chain(x, k, policy(one.boundary)));
+    for (const auto variant :
+         {StencilVariant::kConstant, StencilVariant::kGlobal, StencilVariant::kReadOnly}) {
+      one.variant = variant;
+      REQUIRE_WITHIN_BOUND(one.launch(stencil, x, k), chain, one.where());
+    }
+  }
+}
+
 void variants_agree_bit_for_bit(const Stencil& stencil, const StencilCase& c) {
   StencilCase variant = c;
   variant.variant = StencilVariant::kConstant;
@@ -317,6 +347,7 @@ Laws<Stencil> stencil_laws() {
                                                       {.cases = 300, .cost = 4}),
       law("MatchesItsReference", matches_its_reference, {.cases = 6000}),
       law("KeepsItsRoundings", keeps_its_roundings, {.cases = 30, .cost = 20}),
+      law("KeepsSubnormals", keeps_subnormals, {.cases = 1, .cost = 9}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 1000, .cost = 3}),
       law("IsExactOnSmallIntegers", is_exact_on_small_integers, {.cases = 1000}),
       law("IsLinear", is_linear, {.cases = 500, .cost = 3}),

@@ -40,8 +40,9 @@ struct CaseOutcome {
   bool held() const { return failure.reason == Reason::kNone && !not_run && !not_applicable; }
 };
 
-// Runs `body` as one case. Not reentrant: a case within a case throws std::logic_error.
-CaseOutcome run_case(const std::function<void()>& body);
+// Runs `body` as one case. Not reentrant: a case within a case throws std::logic_error. `reduced`:
+// as if may_reduce() had returned true, so the outputs need no digest.
+CaseOutcome run_case(const std::function<void()>& body, bool reduced = false);
 
 // For the harness itself, inside a running case; outside, each throws std::logic_error.
 void own_buffer(std::shared_ptr<Buffer> buffer);
@@ -51,8 +52,9 @@ void note_output(const void* bytes, std::size_t count);
 bool case_is_running();
 
 // For laws with a list of fixed work: true if the session limits work (LOCKSTEP_WORK) and replays
-// no case. The law may then leave out an entry if each of its parts occurs in another entry. The
-// property then has no digest. Inside a running case.
+// no case. The law may then leave out an entry if each of its parts occurs in another entry, or
+// blocks between the first and the last ones. The property then has no digest. Inside a running
+// case.
 bool may_reduce();
 
 // Thrown by the assertions; run_case catches them. Do not catch them in a property.

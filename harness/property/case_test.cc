@@ -138,6 +138,9 @@ TEST_F(Case, WhatTheSimulatedGpuRunsOtherwiseHasNoDigest) {
             0u);
   EXPECT_EQ(run_case([&] { run_between_calls([](std::size_t) {}, fetched); }).digest, 0u);
   EXPECT_NE(run_case(fetched).digest, 0u) << "a later case has its digest again";
+  const CaseOutcome reduced = run_case(fetched, /*reduced=*/true);
+  EXPECT_TRUE(reduced.reduced);
+  EXPECT_EQ(reduced.digest, 0u) << "nobody compares it";
 }
 
 TEST_F(Case, ABufferThatTheSimulatorDoesNotKnowIsNeverAccepted) {

@@ -475,20 +475,20 @@ std::vector<std::string> names_of(const detail::Contracts& contracts,
                                   std::vector<std::string> (Contract::*names)() const) {
   std::vector<std::string> all;
   for (const Contract* contract : contracts) {
-    for (const std::string& name : (contract->*names)())
-      all.push_back(prefix_of(contracts, *contract) + name);
+    const std::string prefix = prefix_of(contracts, *contract);
+    for (const std::string& name : (contract->*names)()) all.push_back(prefix + name);
   }
   return all;
 }
 
-// Requires that the launcher of `call` refuses each of these mistakes.
-void require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes) {
+// Requires that the launcher of `call` refuses each of these mistakes of its contract.
+void require_refusals(const BoundCall& call, const std::vector<Contract::Change>& mistakes) {
   if (mistakes.empty()) return;
   call.contract->allocate();
   const auto restore = call.keep();
   std::string what;
   Site site = {__FILE__, __LINE__, nullptr};
-  for (const Contract::Change& mistake : call.contract->mistakes_named(mistakes)) {
+  for (const Contract::Change& mistake : mistakes) {
     what = call.contract->launcher() + " with " + mistake.name;
     site.what = what.c_str();
     mistake.make();
@@ -531,15 +531,21 @@ detail::Contracts detail::contracts_of(const BoundCalls& calls) {
   return contracts;
 }
 
-std::string detail::one_or_each(const std::vector<std::string>& names, const std::string& which) {
-  return std::ranges::find(names, which) == names.end() ? kEach : which;
+std::string detail::one_or_each(const std::function<std::vector<std::string>()>& names,
+                                const std::string& which) {
+  if (which == kEach) return kEach;
+  const std::vector<std::string> all = names();
+  return std::ranges::find(all, which) == all.end() ? kEach : which;
 }
 
 void require_refusals(const BoundCalls& calls, const std::string& mistake) {
   const detail::Contracts contracts = detail::contracts_of(calls);
   for (const BoundCall& call : calls.calls) {
-    const Contract& contract = *call.contract;
-    require_refusals(call, selected(contract.mistakes(), prefix_of(contracts, contract), mistake));
+    const std::string prefix = prefix_of(contracts, *call.contract);
+    std::vector<Contract::Change> mistakes = call.contract->all_mistakes();
+    if (mistake != detail::kEach)
+      std::erase_if(mistakes, [&](const auto& m) { return prefix + m.name != mistake; });
+    require_refusals(call, mistakes);
   }
 }
 
@@ -549,17 +555,27 @@ std::vector<std::string> promises_named(const BoundCalls& calls, const BoundCall
   return selected(contract.promises(), prefix_of(detail::contracts_of(calls), contract), promise);
 }
 
-Domain<std::string> detail::each_or_one_of(std::vector<std::string> names) {
-  names.push_back(kEach);
+Domain<std::string> detail::each_or_one_of(std::function<std::vector<std::string>()> names) {
+  const auto all = [names = std::move(names)] {
+    std::vector<std::string> all = names();
+    all.push_back(kEach);
+    return all;
+  };
   const auto draw = [](Bits&) { return std::string(kEach); };
-  const auto simpler = [names](const std::string& name) {
-    return std::vector<std::string>(names.begin(), std::ranges::find(names, name));
+  const auto simpler = [all](const std::string& name) {
+    std::vector<std::string> names = all();
+    names.erase(std::ranges::find(names, name), names.end());
+    return names;
   };
   Domain<std::string> d{gen_by<std::string>(draw, simpler)};
-  for (const std::string& name : names)
-    d.describe.append(d.describe.empty() ? "one of " : ", ").append(name);
+  d.describe = [all] {
+    std::string text;
+    for (const std::string& name : all()) text.append(text.empty() ? "one of " : ", ").append(name);
+    return text;
+  };
   d.print = [](const std::string& name) { return name; };
-  d.parse = [names](std::string_view text, std::string& name) {
+  d.parse = [all](std::string_view text, std::string& name) {
+    const std::vector<std::string> names = all();
     if (std::ranges::find(names, text) == names.end()) return false;
     name = text;
     return true;

@@ -218,8 +218,9 @@ class Contract {
     std::string name;
     std::function<void()> make;
   };
-  // The mistakes of these names, to be made after allocate(). The names stand in the order of
-  // mistakes(). Throws std::logic_error for a name that is none.
+  // The mistakes, to be made after allocate(); all, or those of these names. The names stand in the
+  // order of mistakes(). Throws std::logic_error for a name that is none.
+  std::vector<Change> all_mistakes() const;
   std::vector<Change> mistakes_named(const std::vector<std::string>& names) const;
   // Makes one of these mistakes.
   void make(const std::string& mistake);
@@ -247,7 +248,6 @@ class Contract {
     std::size_t bytes, alignment, hash;
   };
 
-  std::vector<Change> all_mistakes() const;
   std::vector<Change> all_promises() const;
   // Those of `all` with these names, which stand in the order of `all`.
   std::vector<Change> named(std::vector<Change> all, const std::vector<std::string>& names,
@@ -500,9 +500,12 @@ std::vector<std::string> promises_of(const Contracts& contracts);
 inline constexpr const char* kEach = "each";
 
 // The domain of `names` and kEach. Draws kEach; shrinks toward the front.
-Domain<std::string> each_or_one_of(std::vector<std::string> names);
+// Calls `names`, which must not refer to the case, only where a name is parsed, described or made
+// simpler.
+Domain<std::string> each_or_one_of(std::function<std::vector<std::string>()> names);
 // `which` if it is kEach or one of `names`, else kEach.
-std::string one_or_each(const std::vector<std::string>& names, const std::string& which);
+std::string one_or_each(const std::function<std::vector<std::string>()>& names,
+                        const std::string& which);
 
 }  // namespace detail
 
@@ -548,12 +551,12 @@ struct Refused : Case {
 
   static void fields(Refused& c, FieldVisitor& field) {
     Case::fields(c, field);
-    field("mistake", c.mistake, detail::each_or_one_of(c.mistakes()));
+    field("mistake", c.mistake, detail::each_or_one_of([c] { return c.mistakes(); }));
   }
   // The case determines its mistakes: a null array is no mistake if there are no elements.
   void normalise() {
     if constexpr (detail::HasNormalise<Case>) Case::normalise();
-    mistake = detail::one_or_each(mistakes(), mistake);
+    mistake = detail::one_or_each([this] { return mistakes(); }, mistake);
   }
 };
 

@@ -93,7 +93,8 @@ struct Domain {
   rc::Gen<T> gen;
   std::function<std::string(const T&)> print = {};
   std::function<bool(std::string_view, T&)> parse = {};  // false: not in the domain
-  std::string describe = {};  // "one of zero, uniform:SEED", for the error message of a bad --case
+  // "one of zero, uniform:SEED", for the error message of a bad --case
+  std::function<std::string()> describe = {};
 };
 
 namespace detail {

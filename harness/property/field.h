@@ -124,7 +124,7 @@ class FieldVisitor {
         value_ = v;
         return true;
       }
-      std::string describe() const override { return domain_.describe; }
+      std::string describe() const override { return domain_.describe(); }
 
      private:
       T& value_;

@@ -66,8 +66,14 @@ class PropertyRun {
 
   void run_given(const std::string& text);
   void run_drawn();
+  // A drawn case, and with its shrinks. The latter makes the case anew for each call of value().
+  struct Drawn {
+    explicit Drawn(rc::Shrinkable<CasePointer> drawn) : tree(std::move(drawn)), c(tree.value()) {}
+    rc::Shrinkable<CasePointer> tree;
+    CasePointer c;
+  };
   // Draws a case. If its work exceeds a case's share of the session's limit, draws another instead.
-  rc::Shrinkable<CasePointer> draw(const rc::Random& random, int size, Turns* turns);
+  Drawn draw(const rc::Random& random, int size, Turns* turns);
   // Counts the work of the next case. Whether all is still within the session's limit.
   bool has_work_left(const detail::AnyCase& next);
   // Runs and counts a drawn or given case. False if it failed or no further case can run.
@@ -100,7 +106,7 @@ PropertyRun::PropertyRun(std::string_view name, const detail::CaseType& type,
 
 CaseOutcome PropertyRun::run_one(const detail::AnyCase& c, const std::string& text) {
   exit_guard::running_case(text, replay_.of(text));
-  CaseOutcome outcome = run_case([&] { type_.check(c); });
+  CaseOutcome outcome = run_case([&] { type_.check(c); }, result_.reduced);
   exit_guard::running_case("", "");
   if (!outcome.device_lost.empty())
     mark_device_lost(fmt::format("{} with {}: {}", name_, text, outcome.device_lost));
@@ -186,21 +192,18 @@ void PropertyRun::run_given(const std::string& text) {
   }
 }
 
-rc::Shrinkable<PropertyRun::CasePointer> PropertyRun::draw(const rc::Random& random, int size,
-                                                           Turns* turns) {
+PropertyRun::Drawn PropertyRun::draw(const rc::Random& random, int size, Turns* turns) {
   const std::int64_t most = session_options().work / kCasesOfMostWork;
-  const auto too_much = [&](const rc::Shrinkable<CasePointer>& drawn) {
-    return most > 0 && drawn.value()->work() > most;
-  };
-  auto drawn = detail::draw_case(type_.make, random, size, turns);
+  const auto too_much = [&](const Drawn& drawn) { return most > 0 && drawn.c->work() > most; };
+  Drawn drawn(detail::draw_case(type_.make, random, size, turns));
   // In turns, the first large case stays: an option may have no small ones.
   if (!too_much(drawn) || (turns != nullptr && !std::exchange(has_large_case_, true))) return drawn;
   result_.reduced = true;
   constexpr int kTries = 20;
   rc::Random others = random;
   for (int i = 0; i < kTries && too_much(drawn); ++i) {
-    auto other = detail::draw_case(type_.make, others.split(), size);
-    if (other.value()->work() < drawn.value()->work()) drawn = std::move(other);
+    Drawn other(detail::draw_case(type_.make, others.split(), size));
+    if (other.c->work() < drawn.c->work()) drawn = std::move(other);
   }
   return drawn;
 }
@@ -223,13 +226,13 @@ void PropertyRun::run_drawn() {
     const int size =
         options_.cases == 1 ? rc::kNominalSize : rc::kNominalSize * i / (options_.cases - 1);
     turns.next_case();
-    const auto drawn = draw(random.split(), size, options_.in_turns ? &turns : nullptr);
-    if (!has_work_left(*drawn.value())) {
+    const Drawn drawn = draw(random.split(), size, options_.in_turns ? &turns : nullptr);
+    if (!has_work_left(*drawn.c)) {
       result_.reduced = true;
       return;
     }
-    if (holds(*drawn.value())) continue;
-    if (result_.failure.reason != Reason::kNone) shrink(drawn);
+    if (holds(*drawn.c)) continue;
+    if (result_.failure.reason != Reason::kNone) shrink(drawn.tree);
     return;
   }
 }

@@ -245,7 +245,7 @@ Domain<Values> values_of(std::vector<ValueKind> kinds) {
     return out;
   };
   Domain<Values> d{gen_by<Values>(draw, simpler)};
-  d.describe = std::move(describe);
+  d.describe = [describe = std::move(describe)] { return describe; };
   d.print = [](const Values& v) {
     for (const auto& [text, kind] : kKinds) {
       if (kind == v.kind)

@@ -237,7 +237,7 @@ TEST(Domain, PrintsParsesAndShrinksWithinItsKinds) {
   const Domain<Values> d = values_of({ValueKind::kSpecial, ValueKind::kUniform, ValueKind::kZero});
   EXPECT_EQ(d.print({ValueKind::kUniform, 17}), "uniform:17");
   EXPECT_EQ(d.print({ValueKind::kZero, 0}), "zero");
-  EXPECT_EQ(d.describe, "one of zero, uniform:SEED, special:SEED");
+  EXPECT_EQ(d.describe(), "one of zero, uniform:SEED, special:SEED");
   Values v;
   EXPECT_TRUE(d.parse("special:18446744073709551615", v));
   EXPECT_EQ(v, (Values{ValueKind::kSpecial, ~std::uint64_t{0}}));
