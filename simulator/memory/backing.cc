@@ -70,8 +70,8 @@ void DeviceMemory::put_block(Record& record) {
 // Takes memory that the host can access out of the window, and its bytes out of the file.
 void DeviceMemory::unmap_from_host(const Allocation& a) {
   const Address begin = page_of(a.base), bytes = bytes_behind(a);
-  mmap(host_pointer(begin), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-       -1, 0);
+  mmap(host_pointer(begin), bytes, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   mmap(host_pointer(begin + static_cast<Address>(delta_)), bytes, PROT_READ | PROT_WRITE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   fallocate(host_file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -91,7 +91,8 @@ void DeviceMemory::give_back(Record& record) {
   } else {
     drop(begin + static_cast<Address>(delta_), end + static_cast<Address>(delta_));
   }
-  drop(reinterpret_cast<Address>(written_ + from / 8), reinterpret_cast<Address>(written_ + to / 8));
+  drop(reinterpret_cast<Address>(written_ + from / 8),
+       reinterpret_cast<Address>(written_ + to / 8));
   drop(reinterpret_cast<Address>(race_ + from / 4), reinterpret_cast<Address>(race_ + to / 4));
 }
 

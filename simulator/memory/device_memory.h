@@ -111,9 +111,9 @@ class DeviceMemory {
   const Allocation* register_host(void* base, std::uint64_t size);
 
   enum class FreeResult { kOk, kNotAnAllocation, kAlreadyFreed };
-  // Frees by base address and keeps the record. Returns the pages to the system, or leaves its block
-  // to a later allocation. A kRegistered allocation is forgotten instead; its host memory is not
-  // touched.
+  // Frees by base address and keeps the record. Returns the pages to the system, or leaves its
+  // block to a later allocation. A kRegistered allocation is forgotten instead; its host memory is
+  // not touched.
   FreeResult release(Address base);
 
   // Allocates (`present`) or frees the memory of a graph, when its allocation and free nodes run.
@@ -191,7 +191,9 @@ class DeviceMemory {
   // `address` + 8 k + i. Bytes outside the window (registered host memory) have no shadow and count
   // as written. Bits in partly covered bytes are changed atomically, so kernels may mark in
   // parallel.
-  std::uint8_t* written_shadow(Address address) const { return written_ + (place_of(address) >> 3); }
+  std::uint8_t* written_shadow(Address address) const {
+    return written_ + (place_of(address) >> 3);
+  }
   void mark_written(Address address, std::uint64_t size);
   void mark_unwritten(Address address, std::uint64_t size);
   // Copies the written state of `size` bytes. The ranges may overlap.
@@ -265,8 +267,8 @@ class DeviceMemory {
   struct Record {
     Allocation allocation;
     Address room_begin = 0, room_end = 0;
-    bool counted = true;  // its size counts as bytes in use
-    int file = -1;        // the file of its pages after share()
+    bool counted = true;                 // its size counts as bytes in use
+    int file = -1;                       // the file of its pages after share()
     std::optional<std::uint64_t> block;  // the place of the block behind it, if it has one
   };
   using Records = std::map<Address, std::unique_ptr<Record>>;

@@ -43,8 +43,8 @@ std::optional<PastAccess> find_unordered_access(memory::DeviceMemory& memory,
       const memory::Allocation* const a = memory.find(first);
       if (a == nullptr) continue;
       const memory::Address last = std::min(first + box.width, a->base + a->size) - 1;
-      const auto met = races.find_unordered(check::cell_of(memory, first), first, last, writes,
-                                            place.before);
+      const auto met =
+          races.find_unordered(check::cell_of(memory, first), first, last, writes, place.before);
       if (!met) continue;
       const PastLaunch* const launch = history.find(met->access.record.block);
       if (launch == nullptr) continue;
