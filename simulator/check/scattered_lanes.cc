@@ -88,21 +88,22 @@ std::uint32_t record(GlobalRaces& races, memory::DeviceMemory& memory, const Sca
                      GlobalRaces::Access& me) {
   LanesOf access(races, where.first_of_block, me);
   const std::uint64_t begin = memory.window_begin(), size = memory.window_end() - begin;
-  GlobalCell* const cells = cell_of(memory, begin);
   std::uint64_t at[32];
   for (int i = 0; i < 32; ++i) at[i] = where.address[i] + where.offset - begin;
+  GlobalCell* cells[32];
   std::uint32_t inside = 0;
   for (std::uint32_t left = where.lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     inside |= std::uint32_t{at[lane] < size} << lane;
+    cells[lane] = cell_of(memory, begin + at[lane]);
   }
   if (are_far_apart(at, inside)) {
     // The cells, and the records that they name, lie in other cache lines each: all are asked for
     // before the first is waited for.
     for (std::uint32_t left = inside; left != 0; left &= left - 1)
-      __builtin_prefetch(cells + (at[std::countr_zero(left)] >> 2), 1);
+      __builtin_prefetch(cells[std::countr_zero(left)], 1);
     for (std::uint32_t left = inside; left != 0; left &= left - 1) {
-      const GlobalCell cell = glimpse(cells[at[std::countr_zero(left)] >> 2]);
+      const GlobalCell cell = glimpse(*cells[std::countr_zero(left)]);
       if (cell.is_apart()) continue;
       races.records().fetch_ahead(kUpdates ? GlobalCell(cell.write(), {})
                                            : GlobalCell({}, cell.read()));
@@ -112,7 +113,7 @@ std::uint32_t record(GlobalRaces& races, memory::DeviceMemory& memory, const Sca
   for (std::uint32_t left = inside; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const RegionLock lock(kParallel, begin + at[lane], begin + at[lane] + where.size - 1);
-    GlobalCell* const cell = cells + (at[lane] >> 2);
+    GlobalCell* const cell = cells[lane];
     me.touch(cell);
     const auto one = [&](GlobalCell& of) {
       return kUpdates ? access.update(of, lane) : access.read(of, lane);

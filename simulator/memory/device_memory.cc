@@ -1,6 +1,5 @@
 #include "simulator/memory/device_memory.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,6 +29,7 @@ constexpr Address kAliasHint = 0x200000000000;
 constexpr Address kWrittenHint = 0x280000000000;
 constexpr Address kRaceHint = 0x300000000000;
 constexpr Address kGenericHint = 0x118000000000;
+constexpr Address kShiftHint = 0x2c0000000000;
 
 // ThreadSanitizer leaves too few addresses for the largest windows, and terminates a program that
 // requests one.
@@ -59,6 +59,11 @@ void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
           MADV_DONTDUMP);  // a core file of a crashing host program must not hold the window
   madvise(p, bytes, MADV_NOHUGEPAGE);  // sparse use must stay sparse
   return p;
+}
+
+// Of the table of shifts, for a window of `span` bytes.
+constexpr std::uint64_t shift_bytes(std::uint64_t span) {
+  return (span >> 16) * sizeof(std::int32_t);
 }
 
 // A range of whole pages.
@@ -128,9 +133,11 @@ DeviceMemory::DeviceMemory(std::uint64_t largest) {
 DeviceMemory::~DeviceMemory() {
   const std::uint64_t span = end_ - begin_;
   munmap(at(begin_), span);
-  munmap(at(begin_ + static_cast<Address>(delta_)), span);
-  munmap(written_, span / 8);
-  munmap(race_, span * 2);
+  const std::uint64_t places = span + BackingBlocks::kSpan;
+  munmap(at(begin_ + static_cast<Address>(delta_)), places);
+  munmap(written_, places / 8);
+  munmap(race_, places * 2);
+  munmap(shifts_, shift_bytes(span));
   munmap(at(generic_), kGenericSpan);
   if (host_file_ >= 0) close(host_file_);
 }
@@ -142,10 +149,12 @@ bool DeviceMemory::reserve(std::uint64_t span) {
     int protection;
     void* at = nullptr;
   };
+  const std::uint64_t places = span + BackingBlocks::kSpan;
   Part parts[] = {{kUserHint, span, PROT_NONE},
-                  {kAliasHint, span, PROT_READ | PROT_WRITE},
-                  {kWrittenHint, span / 8, PROT_READ | PROT_WRITE},
-                  {kRaceHint, span * 2, PROT_READ | PROT_WRITE}};
+                  {kAliasHint, places, PROT_READ | PROT_WRITE},
+                  {kWrittenHint, places / 8, PROT_READ | PROT_WRITE},
+                  {kRaceHint, places * 2, PROT_READ | PROT_WRITE},
+                  {kShiftHint, shift_bytes(span), PROT_READ | PROT_WRITE}};
   for (Part& part : parts) {
     part.at = map_addresses(part.hint, part.bytes, part.protection);
     if (part.at != nullptr) continue;
@@ -161,6 +170,7 @@ bool DeviceMemory::reserve(std::uint64_t span) {
   delta_ = static_cast<std::int64_t>(reinterpret_cast<Address>(parts[1].at) - begin_);
   written_ = static_cast<std::uint8_t*>(parts[2].at);
   race_ = static_cast<std::uint64_t*>(parts[3].at);
+  shifts_ = static_cast<std::int32_t*>(parts[4].at);
   next_ = begin_;
   ranges_begin_ = next_range_ = begin_ + span / 4;
   return true;
@@ -241,6 +251,7 @@ const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t align
   a.device = device;
   a.name = std::move(name);
   a.alias_delta = delta_;
+  if (kind == Kind::kDevice) find_backing(*record);
   partly_written_.forget(a.base, size);
   if (host_visible) {
     if (!map_for_host(a)) return nullptr;
@@ -302,7 +313,7 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
         mmap(at(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
              host_file_, static_cast<off_t>(a.base - begin_));
     if (p != MAP_FAILED) continue;
-    give_back(a);
+    unmap_from_host(a);
     return false;
   }
   return true;
@@ -324,34 +335,14 @@ bool DeviceMemory::separate_host_file() {
   return true;
 }
 
-// Frees the allocation's pages and those of its shadow; both read as zeros afterwards. Neighbouring
-// rooms are at least kMinGap apart, so rounding to whole pages affects no other allocation.
-void DeviceMemory::give_back(const Allocation& a) {
-  const Address begin = round_down(a.base, kPage), end = round_up(a.base + a.size, kPage);
-  void* alias = at(begin + static_cast<Address>(delta_));
-  if (a.kind == Kind::kManaged || a.kind == Kind::kPinned) {
-    mmap(at(begin), end - begin, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-         -1, 0);
-    mmap(alias, end - begin, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    fallocate(host_file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-              static_cast<off_t>(begin - begin_), static_cast<off_t>(end - begin));
-  } else {
-    madvise(alias, end - begin, MADV_DONTNEED);
-  }
-  partly_written_.forget(a.base, a.size);
-  PageRange::around(written_shadow(begin), written_shadow(end)).drop();
-  PageRange::around(race_shadow(begin), race_shadow(end)).drop();
-}
-
 void DeviceMemory::clear_race_shadow(unsigned threads) {
   std::lock_guard lock(mutex_);
   std::vector<PageRange> dense;
   for (const auto& [base, record] : records_) {
     const Allocation& a = record->allocation;
     if (a.freed || !a.has_shadow) continue;
-    const PageRange shadow =
-        PageRange::around(race_shadow(a.base), race_shadow(a.base + a.size + 3));
+    const std::uint64_t* const words = race_shadow(a.base);
+    const PageRange shadow = PageRange::around(words, words + (a.base % 4 + a.size + 3) / 4);
     if (shadow.is_mostly_resident()) {
       dense.push_back(shadow);
     } else {
@@ -399,7 +390,7 @@ DeviceMemory::FreeResult DeviceMemory::release(Address base) {
     return FreeResult::kOk;
   }
   if (a.shared) give_back_shared(*it->second);
-  give_back(a);
+  give_back(*it->second);
   a.freed = true;
   if (a.kind != Kind::kPinned && it->second->counted) in_use_[a.device] -= a.size;
   return FreeResult::kOk;
@@ -421,7 +412,10 @@ DeviceMemory::Hold::Hold(DeviceMemory& memory) : memory_(memory) {
 }
 DeviceMemory::Hold::~Hold() {
   std::lock_guard lock(memory_.mutex_);
-  if (--memory_.holds_ == 0) memory_.forgotten_.clear();
+  if (--memory_.holds_ != 0) return;
+  memory_.forgotten_.clear();
+  for (const auto& [block, bytes] : memory_.held_blocks_) memory_.blocks_.put(block, bytes);
+  memory_.held_blocks_.clear();
 }
 
 const DeviceMemory::Record* DeviceMemory::record_at(Address address) const {

@@ -6,9 +6,14 @@
 // access at its user-visible address, so host code that dereferences a device pointer faults, as on
 // hardware. The engine reaches the bytes at a second address, `alias_delta` bytes away.
 //
+//
 // Shadow memory lies at a linear distance too. One bit a byte records whether the byte was ever
 // written; one 64-bit word a 4-byte granule belongs to the race checker. Shadow pages are zero
 // pages until touched, so untouched memory costs nothing.
+//
+// Small memory of a device lies elsewhere, with its shadow: in blocks behind the window, which back
+// one allocation after another (backing_blocks.h). A table lists how far each address is moved. It
+// has one entry for 64 KiB, and an allocation shares none with another.
 //
 // Gaps at least as large as the allocation, up to a limit, separate allocations: an access past the
 // end lands in a gap, not in a neighbour. Addresses are reused as late as possible. A freed
@@ -30,9 +35,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "simulator/memory/backing_blocks.h"
 #include "simulator/memory/known_written.h"
 #include "simulator/memory/multicast.h"
 #include "simulator/memory/partly_written.h"
@@ -103,8 +111,9 @@ class DeviceMemory {
   const Allocation* register_host(void* base, std::uint64_t size);
 
   enum class FreeResult { kOk, kNotAnAllocation, kAlreadyFreed };
-  // Frees by base address: returns the pages to the system and keeps the record. A kRegistered
-  // allocation is forgotten instead; its host memory is not touched.
+  // Frees by base address and keeps the record. Returns the pages to the system, or leaves its
+  // block to a later allocation. A kRegistered allocation is forgotten instead; its host memory is
+  // not touched.
   FreeResult release(Address base);
 
   // Allocates (`present`) or frees the memory of a graph, when its allocation and free nodes run.
@@ -145,7 +154,8 @@ class DeviceMemory {
   bool separate_host_file();
 
   // Keeps forgotten records alive while it exists, as during a kernel: another host thread may hold
-  // a pointer to one.
+  // a pointer to one. Also keeps freed blocks from other allocations: that thread may still access
+  // one.
   class Hold {
    public:
     explicit Hold(DeviceMemory& memory);
@@ -176,11 +186,13 @@ class DeviceMemory {
     return reinterpret_cast<std::byte*>(address + static_cast<Address>(a.alias_delta));
   }
 
-  // The written-shadow: bit i of byte k stands for address window_begin() + 8 k + i. Bytes outside
-  // the window (registered host memory) have no shadow and count as written. Bits in partly covered
-  // bytes are changed atomically, so kernels may mark in parallel.
+  // The byte of the written-shadow that contains the bit of `address`. From there on, the shadow of
+  // the same allocation is contiguous: bit i of byte k stands for the multiple of eight below
+  // `address` + 8 k + i. Bytes outside the window (registered host memory) have no shadow and count
+  // as written. Bits in partly covered bytes are changed atomically, so kernels may mark in
+  // parallel.
   std::uint8_t* written_shadow(Address address) const {
-    return written_ + ((address - begin_) >> 3);
+    return written_ + (place_of(address) >> 3);
   }
   void mark_written(Address address, std::uint64_t size);
   void mark_unwritten(Address address, std::uint64_t size);
@@ -204,8 +216,9 @@ class DeviceMemory {
   // The first written byte in the range, or address + size.
   Address first_written(Address address, std::uint64_t size) const;
 
-  // The race checker's word for the 4-byte granule that contains `address`.
-  std::uint64_t* race_shadow(Address address) const { return race_ + ((address - begin_) >> 2); }
+  // The race checker's word for the 4-byte granule that contains `address`. Those of the same
+  // allocation are contiguous.
+  std::uint64_t* race_shadow(Address address) const { return race_ + (place_of(address) >> 2); }
 
   // Erases all records of the race checker, on up to `threads` host threads. No kernel may be
   // running, unless the caller keeps all of them from recording. A shadow that is at least half in
@@ -219,7 +232,6 @@ class DeviceMemory {
 
   Address window_begin() const { return begin_; }
   Address window_end() const { return end_; }
-  std::int64_t window_delta() const { return delta_; }
   bool in_window(Address a) const { return a - begin_ < end_ - begin_; }
 
   // The generic addresses of the shared and local windows. Each window is 4 GiB, aligned to 4 GiB
@@ -255,10 +267,22 @@ class DeviceMemory {
   struct Record {
     Allocation allocation;
     Address room_begin = 0, room_end = 0;
-    bool counted = true;  // its size counts as bytes in use
-    int file = -1;        // the file of its pages after share()
+    bool counted = true;                 // its size counts as bytes in use
+    int file = -1;                       // the file of its pages after share()
+    std::optional<std::uint64_t> block;  // the place of the block behind it, if it has one
   };
   using Records = std::map<Address, std::unique_ptr<Record>>;
+
+  // An entry of shifts_ covers 2^kShiftGranule bytes.
+  static constexpr unsigned kShiftGranule = 16;
+  // Where the bytes at an address lie, from the start of the window's alias, and their shadows.
+  Address place_of(Address address) const {
+    const Address offset = address - begin_;
+    if (offset >= end_ - begin_) return offset;
+    const std::int32_t pages = __atomic_load_n(&shifts_[offset >> kShiftGranule], __ATOMIC_RELAXED);
+    return offset + static_cast<Address>(std::int64_t{pages} *
+                                         static_cast<std::int64_t>(BackingBlocks::kPage));
+  }
 
   bool reserve(std::uint64_t span);
   std::unique_ptr<Record> place(std::uint64_t size, std::uint64_t alignment, bool whole_pages,
@@ -266,8 +290,12 @@ class DeviceMemory {
   bool find_room(Address from, Address to, std::uint64_t length, Address* room);
   bool open_host_file();
   bool map_for_host(const Allocation& a);
-  void give_back(const Allocation& a);
+  void unmap_from_host(const Allocation& a);
+  void give_back(Record& record);
   void give_back_shared(Record& record);
+  void find_backing(Record& record);
+  void put_block(Record& record);
+  void set_shift(const Allocation& a, std::int64_t bytes);
   const Record* record_at(Address address) const;
   void clear_shadow(Address address, std::uint64_t size);
   void copy_shadow(Address to, Address from, std::uint64_t size);
@@ -284,6 +312,7 @@ class DeviceMemory {
   std::int64_t delta_ = 0;
   std::uint8_t* written_ = nullptr;
   std::uint64_t* race_ = nullptr;
+  std::int32_t* shifts_ = nullptr;  // pages by which addresses are moved
   // On its own cache line: host threads read the surrounding members at every access.
   struct alignas(64) RaceRecords {
     std::atomic<std::uint32_t> made{1};
@@ -307,6 +336,9 @@ class DeviceMemory {
   std::map<Address, const Allocation*> live_;  // the records that hold bytes
   int holds_ = 0;
   std::vector<std::unique_ptr<Record>> forgotten_;  // forgotten while a Hold exists
+  BackingBlocks blocks_;
+  // Of allocations that were freed while a Hold exists: the places and the bytes.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> held_blocks_;
   std::map<int, std::uint64_t> capacity_;
   mutable std::map<int, std::uint64_t> in_use_;
 };

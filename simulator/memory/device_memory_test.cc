@@ -60,8 +60,8 @@ TEST(DeviceMemory, BytesAreReachedAtTheAliasAndStartAsZero) {
   DeviceMemory memory;
   const Allocation* a = memory.allocate(10000, 256, Kind::kDevice, 0);
   std::byte* bytes = memory.host(*a, a->base);
-  EXPECT_EQ(static_cast<std::int64_t>(reinterpret_cast<Address>(bytes) - a->base),
-            memory.window_delta());
+  EXPECT_EQ(static_cast<std::int64_t>(reinterpret_cast<Address>(bytes) - a->base), a->alias_delta);
+  EXPECT_EQ(memory.host(*a, a->base + 9999), bytes + 9999);
   for (int i = 0; i < 10000; ++i) ASSERT_EQ(bytes[i], std::byte{0});
   std::memset(bytes, 0x5a, 10000);
   EXPECT_EQ(bytes[9999], std::byte{0x5a});

@@ -128,7 +128,7 @@ bool DeviceMemory::unback(Address address, std::uint64_t size) {
   if (a.freed || size > end - address) return false;
   forget(records_.find(begin));
   put_backed(address, address + size, device, true);
-  give_back(records_.find(address)->second->allocation);
+  give_back(*records_.find(address)->second);
   if (begin < address) put_backed(begin, address, device, false);
   if (address + size < end) put_backed(address + size, end, device, false);
   generation_.fetch_add(1, std::memory_order_relaxed);

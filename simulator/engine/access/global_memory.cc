@@ -114,8 +114,8 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     for (int i = 0; i < kWarpSize; ++i)
       r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
     if (marks(c, r)) {
-      std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
-      const std::uint64_t begin = k.memory->window_begin();
+      const std::uint64_t begin = e.low & ~7ull;
+      std::uint8_t* shadow = k.memory->written_shadow(begin);
       memory::PartlyWritten& partly = k.memory->partly_written();
       if (r.reads) {
         r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing,

@@ -1,5 +1,7 @@
 #include "simulator/engine/monitor/past_access.h"
 
+#include <algorithm>
+
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/placement.h"
 
@@ -37,8 +39,12 @@ std::optional<PastAccess> find_unordered_access(memory::DeviceMemory& memory,
     for (std::uint64_t y = 0; y < box.height; ++y) {
       const memory::Address first = box.begin + z * box.slice + y * box.pitch;
       if (!memory.in_window(first) || !memory.in_window(first + box.width - 1)) continue;
-      const auto met = races.find_unordered(check::cell_of(memory, first), first,
-                                            first + box.width - 1, writes, place.before);
+      // The cells of one allocation are contiguous.
+      const memory::Allocation* const a = memory.find(first);
+      if (a == nullptr) continue;
+      const memory::Address last = std::min(first + box.width, a->base + a->size) - 1;
+      const auto met =
+          races.find_unordered(check::cell_of(memory, first), first, last, writes, place.before);
       if (!met) continue;
       const PastLaunch* const launch = history.find(met->access.record.block);
       if (launch == nullptr) continue;

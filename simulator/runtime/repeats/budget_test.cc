@@ -25,6 +25,18 @@ TEST(RepeatsBudget, AfterEightRecordsInVainTheyMayCostAFiftieth) {
   EXPECT_FALSE(budget.allows(0.3, 8));
 }
 
+TEST(RepeatsBudget, AfterSixtyFourRecordsOfAnyKernelsInVainTheyMayCostAFiftieth) {
+  RepeatsBudget budget;
+  budget.executed(10);
+  for (int i = 0; i < 63; ++i) budget.recorded();
+  EXPECT_TRUE(budget.allows(1.0, 0));
+  budget.recorded();
+  EXPECT_TRUE(budget.allows(0.2, 0));
+  EXPECT_FALSE(budget.allows(0.3, 0));
+  budget.gained(0);
+  EXPECT_TRUE(budget.allows(1.0, 0));
+}
+
 TEST(RepeatsBudget, HalfOfWhatRepetitionsHaveSavedMayBeSpent) {
   RepeatsBudget budget;
   budget.gained(10);

@@ -196,6 +196,7 @@ bool Repeats::record(const Attempt& attempt, const engine::Kernel& kernel,
   const auto earlier = find(attempt.launch, *attempt.before);
   if (earlier == records_.end()) {
     ++known.in_vain;
+    budget_.recorded();
     add({attempt.launch,
          *attempt.before,
          *after,
