@@ -1,6 +1,7 @@
 #include "simulator/check/global_races.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace lockstep::check {
@@ -372,6 +373,12 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
       any = true;
       continue;
     }
+    if (!here.is_story() && ask.repeats_read(here.read())) {
+      found |= !here.write().empty() && ask.races_with(here.write(), conflict);
+      after = here;
+      any = true;
+      continue;
+    }
     const CellState next =
         here.is_story() ? CellState::kStory : ask.next(here.write(), here.read());
     if (next == CellState::kStory) {
@@ -390,15 +397,19 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
   return found;
 }
 
+// What a launch adds to a split cell or story counts as long as the launch. What it already holds
+// counts as long as its own launch.
+void GlobalRaces::renew(GlobalCell& cell) const {
+  const std::uint32_t since = std::max(cell.write().number(), records_.first_number());
+  if (cell.is_story()) cell = GlobalCell::story(since, cell.index());
+  if (cell.is_split()) cell = GlobalCell::split(since, cell.index());
+}
+
 // access() for a cell that is split or a story, or must be split.
 __attribute__((noinline)) bool GlobalRaces::access_apart(GlobalCell& cell, std::uint32_t mask,
                                                          std::uint32_t lane, Access& me,
                                                          LaneAccess& conflict) {
-  // What a launch adds to a split cell or story counts as long as the launch. What it already holds
-  // counts as long as its own launch.
-  const std::uint32_t since = std::max(cell.write().number(), records_.first_number());
-  if (cell.is_story()) cell = GlobalCell::story(since, cell.index());
-  if (cell.is_split()) cell = GlobalCell::split(since, cell.index());
+  renew(cell);
   if (cell.is_story() && mask == 15) return access_story(cell, lane, me, conflict);
   if (cell.is_split() || split(cell, me.memo_)) return access_bytes(cell, mask, lane, me, conflict);
   records_.note_exhausted(AccessRecord::of(me.side()));
@@ -423,7 +434,12 @@ bool GlobalRaces::access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lan
     if (known != cell) cell = known;
     return false;
   }
-  const CellState next = CellQuestions(records_, me.side(), lane).next(wr, rd);
+  const CellQuestions ask(records_, me.side(), lane);
+  if (ask.repeats_read(rd)) {
+    if (known != cell) cell = known;
+    return !wr.empty() && ask.races_with(wr, conflict);
+  }
+  const CellState next = ask.next(wr, rd);
   if (next == CellState::kStory) {
     cell = known;
     return mask == 15 ? access_as_story(cell, lane, me, conflict)
@@ -432,6 +448,24 @@ bool GlobalRaces::access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lan
   const bool found = access_halves(known, next, bytes, lane, me, conflict);
   if (known != cell) cell = known;
   return found;
+}
+
+bool GlobalRaces::read_as_one(GlobalCell& cell, std::uint32_t lanes, Access& me) {
+  me.touch(&cell);
+  const GlobalCell known = cell.since(records_.first_counted());
+  if (known.is_split()) return false;
+  if (!known.is_story()) {
+    const CellHalf wr = known.write(), rd = known.read();
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    if ((!wr.empty() && wr.bytes() != ByteSet::all()) ||
+        (!rd.empty() && rd.bytes() != ByteSet::all()) ||
+        CellQuestions(records_, me.side(), lane).next(wr, rd) != CellState::kStory)
+      return false;
+    cell = known;
+    if (!make_story(cell, me.memo_)) return false;
+  }
+  renew(cell);
+  return stories_[cell.index()].read_as_one(me.side(), lanes);
 }
 
 void GlobalRaces::observe(GlobalCell& cell, std::uint32_t lane, const Side& side) {

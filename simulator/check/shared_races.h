@@ -115,6 +115,9 @@ class SharedRaces : public BlockOrder {
   // Strong writes by lanes of a warp, one granule of four bytes each. Returns false, with nothing
   // recorded, unless each granule can record its write without a story.
   bool write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, const Side& side);
+  // Lanes of a warp read [offset, offset + size) strongly, each all of it. Same effect as access()
+  // of each. Returns false, after which the caller calls access(), if each must be judged alone.
+  bool read_as_one(std::uint32_t offset, std::uint32_t size, std::uint32_t lanes, const Side& side);
   // One thread reads four granules from `first` on, weakly. Same effect as access() to 16 bytes, if
   // the words of the four granules are alike. Returns false, with nothing recorded, if they are not
   // or one may race.
@@ -290,6 +293,9 @@ class SharedRaces : public BlockOrder {
     return kStrong | (side.observes ? kObserves : 0) | (side.size != 4 ? kNoWord : 0);
   }
   Story& make_story(std::uint32_t granule);
+  Story& story_of(std::uint32_t granule) {
+    return is_story(read_[granule]) ? stories_[read_[granule] & kStory] : make_story(granule);
+  }
   Story::Entry entry_of(std::uint32_t word, std::uint32_t at, bool write) const;
   // Whether the word of a write of this epoch is of a weak write that `thread` itself has made or
   // is ordered after.
