@@ -72,14 +72,6 @@ class CellQuestions {
            (s.record.strong || s.record.clock() != side_.order->clock(side_.warp));
   }
 
-  // Whether the access is a weak read, and `h` names a weak read by the same thread at the same
-  // clock. Then it changes nothing.
-  bool repeats_read(CellHalf h) const {
-    if (side_.strong || side_.write || h.empty() || h.lane() != lane_) return false;
-    const AccessRecord& r = records_.of(h);
-    return r.reads_weakly() && r.is_now(side_);
-  }
-
   // Whether both threads that `h` names belong to the same earlier launch.
   bool both_of_an_earlier_launch(CellHalf h) const {
     if (!records_.counts_earlier_launches()) return false;

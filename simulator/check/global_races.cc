@@ -167,6 +167,17 @@ std::optional<LaneAccess> GlobalRaces::read_if_any(GlobalCell cell, std::uint32_
   return grid_.launches().is_of_present(read.record.block) ? std::optional(read) : std::nullopt;
 }
 
+bool GlobalRaces::was_read_last(GlobalCell cell) const {
+  const auto is_read = [&](GlobalCell of) {
+    of = of.since(records_.first_counted());
+    const CellHalf rd = of.read();
+    return !of.is_apart() && !rd.empty() && records_.of(rd).reads_weakly();
+  };
+  const GlobalCell known = cell.since(records_.first_counted());
+  if (!known.is_split()) return is_read(known) && known.read().bytes() == ByteSet::all();
+  return std::ranges::all_of(splits_[known.index()].byte, is_read);
+}
+
 // A new story. nullptr if there are no more; the cell then loses what it stored.
 Story* GlobalRaces::open_story(GlobalCell& cell, Memo& memo) {
   std::uint32_t i;
@@ -298,13 +309,12 @@ inline __attribute__((always_inline)) void GlobalRaces::write_strongly(CellHalf&
   }
 }
 
-// Whether `side` reads weakly what nobody has written or read strongly, as most scattered reads do.
-// Such an access races with nothing, and the next state is kRead. `cell` must be neither split nor
-// a story, and its halves must count or be empty.
-inline __attribute__((always_inline)) bool GlobalRaces::only_reads(GlobalCell cell,
-                                                                   const Side& side) const {
-  return !side.write && !side.strong && cell.write().empty() &&
-         !records_.counts_earlier_launches() &&
+// Whether `side` reads weakly, and the read half names nothing but weak reads, as with most reads.
+// Then the access races with nothing but the write half, which stays, and needs no story. `cell`
+// must be neither split nor a story, and its halves must count or be empty.
+inline __attribute__((always_inline)) bool GlobalRaces::adds_a_weak_read(GlobalCell cell,
+                                                                         const Side& side) const {
+  return !side.write && !side.strong && !records_.counts_earlier_launches() &&
          (cell.read().empty() || records_.of(cell.read()).reads_weakly());
 }
 
@@ -366,16 +376,12 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
     }
     here = here.since(records_.first_counted());
     before = here;
-    if (!here.is_story() && only_reads(here, me.side())) {
+    if (!here.is_story() && adds_a_weak_read(here, me.side())) {
+      const CellHalf wr = here.write();
       CellHalf rd = here.read();
+      found |= !wr.empty() && ask.races_with(wr, conflict);
       read_weakly(rd, ByteSet::all(), lane, me);
-      here = after = {CellHalf(), rd};
-      any = true;
-      continue;
-    }
-    if (!here.is_story() && ask.repeats_read(here.read())) {
-      found |= !here.write().empty() && ask.races_with(here.write(), conflict);
-      after = here;
+      here = after = {wr, rd};
       any = true;
       continue;
     }
@@ -427,17 +433,14 @@ bool GlobalRaces::access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lan
     cell = known;
     return access_apart(cell, mask, lane, me, conflict);
   }
-  if (only_reads(known, me.side())) {
+  const CellQuestions ask(records_, me.side(), lane);
+  if (adds_a_weak_read(known, me.side())) {
     CellHalf after = rd;
+    const bool found = !wr.empty() && ask.races_with(wr, conflict);
     read_weakly(after, bytes, lane, me);
     known = {wr, after};
     if (known != cell) cell = known;
-    return false;
-  }
-  const CellQuestions ask(records_, me.side(), lane);
-  if (ask.repeats_read(rd)) {
-    if (known != cell) cell = known;
-    return !wr.empty() && ask.races_with(wr, conflict);
+    return found;
   }
   const CellState next = ask.next(wr, rd);
   if (next == CellState::kStory) {

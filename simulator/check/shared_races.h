@@ -144,6 +144,12 @@ class SharedRaces : public BlockOrder {
                  clock_of(word)};
   }
 
+  // Whether both offsets have the same last write, or no write as yet.
+  bool is_same_write(std::uint32_t offset, std::uint32_t other) const {
+    const std::uint32_t g = offset >> shift_, h = other >> shift_;
+    return written_[g] == written_[h] && written_at_[g] == written_at_[h];
+  }
+
   // The last weak read of `offset` since its last write, as stamp_of_write(). nullopt if the
   // accesses were strong.
   std::optional<Stamp> stamp_of_read(std::uint32_t offset) const {
@@ -151,6 +157,14 @@ class SharedRaces : public BlockOrder {
     if ((word & kStrong) != 0 || word >> kEpochShift == 0 || ago > epoch_number_ - first_epoch_)
       return std::nullopt;
     return Stamp{thread_of(word), read_at_[g], epoch_number_ - ago, clock_of(word)};
+  }
+
+  // Whether the last accesses to all granules of [offset, offset + size), in this epoch, were weak
+  // reads.
+  bool was_read_last(std::uint32_t offset, std::uint32_t size) const {
+    const std::uint32_t* const rd = read_.data();
+    return std::all_of(rd + (offset >> shift_), rd + ((offset + size - 1) >> shift_) + 1,
+                       [&](std::uint32_t w) { return now(w) && (w & kStrong) == 0; });
   }
 
   // A barrier of every thread that has not exited; `is_fence` as in next_epoch(). Returns whether

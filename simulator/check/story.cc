@@ -24,8 +24,7 @@ std::size_t mark_of(const Stamp& s) { return (s.block * 64u + s.warp) * 0x9e3779
 
 // The lanes of an entry whose access nothing orders before the present one.
 std::uint32_t unordered_lanes(const Story::Entry& e, std::uint32_t lane, const Side& side) {
-  if (e.others == 0)
-    return relate(e.who, lane, side) == Relation::kUnordered ? e.lanes() : 0;
+  if (e.others == 0) return relate(e.who, lane, side) == Relation::kUnordered ? e.lanes() : 0;
   return e.lanes() & ~lanes_not_unordered(e.who, lane, side);
 }
 

@@ -66,8 +66,8 @@ class Story {
   // false: observations may have been missed, so nothing is reported against a strong write.
   bool access(const Side& side, std::uint32_t lane, std::uint64_t location, bool certain,
               Entry& other);
-  // Records a strong read by several lanes, with the effect of access() of each. Returns false, with
-  // nothing recorded, if each lane must be judged alone.
+  // Records a strong read by several lanes, with the effect of access() of each. Returns false,
+  // with nothing recorded, if each lane must be judged alone.
   bool read_as_one(const Side& side, std::uint32_t lanes);
   // A strong read by `lane` may have seen any write that is recorded by now. Needed because memory
   // is read after access() is called, and other host threads write in between.

@@ -260,7 +260,7 @@ class Twins {
 
 TEST(AStoryOfLanes, HasTheEntriesOfOneLaneAfterTheOther) {
   int joint = 0;
-  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const auto any = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
@@ -301,15 +301,13 @@ TEST(AStoryOfLanes, HasTheEntriesOfOneLaneAfterTheOther) {
             o.complete(1, 1u << warp | 1u << (warp + 1) % kWarps);
           });
           break;
-        default:
-          side.acquires = any(6) == 0;
-          twins->access(block, lanes, side);
+        default: side.acquires = any(6) == 0; twins->access(block, lanes, side);
       }
       if (HasFatalFailure()) return;
     }
     joint += twins->joint_reads();
   }
-  EXPECT_GT(joint, 10'000);
+  EXPECT_GT(joint, 3000);
 }
 
 }  // namespace story_test
