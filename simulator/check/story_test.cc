@@ -99,16 +99,17 @@ TEST_F(AStoryOfReads, AWriteRacesWithTheUnorderedOnesOfTheLanesThatReadTogether)
 TEST_F(AStoryOfReads, LanesThatReadInOtherWaysAreEntriesOfTheirOwn) {
   std::uint32_t lane = 0;
   const auto reads = [&](Side side) { return races(0, lane++, side); };
-  EXPECT_FALSE(reads(kPoll));
   Side other_place = kPoll, other_scope = kPoll, other_size = kPoll, weak = kPoll;
   other_place.pc = 11;
   other_scope.scope = Scope::kBlock;
   other_size.size = 8;
   weak.strong = false;
-  std::size_t expected = 1;
+  std::size_t expected = 0;
   for (const Side& side : {other_place, other_scope, other_size, weak}) {
+    EXPECT_FALSE(reads(kPoll));
     EXPECT_FALSE(reads(side));
-    EXPECT_EQ(entries(), ++expected);
+    expected += 2;
+    EXPECT_EQ(entries(), expected);
   }
   orders_[0].warp_sync(0, 1u << lane, false);
   EXPECT_FALSE(reads(weak));
@@ -138,6 +139,20 @@ TEST_F(AStoryOfReads, OfLanesThatReadTogetherEachKeepsItsOperation) {
   EXPECT_TRUE(races(0, 2, kStore)) << "with lane 1";
   EXPECT_EQ(other_.pc, 10u);
   EXPECT_EQ(other_.who.lane, 1u);
+}
+
+TEST_F(AStoryOfReads, LanesAcquireWhatEachOfThemHasFound) {
+  Side release{.pc = 30, .strong = true, .write = true, .releases = true};
+  EXPECT_FALSE(races(1, 0, release));
+  for (std::uint32_t lane = 1; lane < 3; ++lane) EXPECT_FALSE(races(0, lane, kPoll));
+  races(0, 0, kStore);
+  orders_[0].warp_sync(0, ~0u, true);
+  Side poll = kPoll;
+  poll.order = &orders_[0];
+  EXPECT_TRUE(story_.read_as_one(poll, 0b110));
+  orders_[0].warp_sync(0, ~0u, true);
+  poll.acquires = true;
+  EXPECT_FALSE(story_.read_as_one(poll, 0b110)) << "each acquires messages of its own";
 }
 
 TEST_F(AStoryOfReads, ASwapThatFailsIsNoneOfThoseThatWrite) {
