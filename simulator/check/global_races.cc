@@ -167,17 +167,6 @@ std::optional<LaneAccess> GlobalRaces::read_if_any(GlobalCell cell, std::uint32_
   return grid_.launches().is_of_present(read.record.block) ? std::optional(read) : std::nullopt;
 }
 
-bool GlobalRaces::was_read_last(GlobalCell cell) const {
-  const auto is_read = [&](GlobalCell of) {
-    of = of.since(records_.first_counted());
-    const CellHalf rd = of.read();
-    return !of.is_apart() && !rd.empty() && records_.of(rd).reads_weakly();
-  };
-  const GlobalCell known = cell.since(records_.first_counted());
-  if (!known.is_split()) return is_read(known) && known.read().bytes() == ByteSet::all();
-  return std::ranges::all_of(splits_[known.index()].byte, is_read);
-}
-
 // A new story. nullptr if there are no more; the cell then loses what it stored.
 Story* GlobalRaces::open_story(GlobalCell& cell, Memo& memo) {
   std::uint32_t i;

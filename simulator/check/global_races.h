@@ -186,8 +186,6 @@ class GlobalRaces {
   std::optional<LaneAccess> write_if_any(GlobalCell cell, std::uint32_t byte) const;
   // A read since that write, by a thread that the cell names. nullopt if the cell is a story.
   std::optional<LaneAccess> read_if_any(GlobalCell cell, std::uint32_t byte) const;
-  // Whether the last accesses to all bytes of the granule were weak reads. False for a story.
-  bool was_read_last(GlobalCell cell) const;
   // Whether the last write to some of `bytes` (one bit each) of the granule has a record in [first,
   // end) of an earlier launch. With `writes`, also whether a later read has. False for a story, and
   // for a granule that was split in that launch.

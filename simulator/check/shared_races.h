@@ -159,14 +159,6 @@ class SharedRaces : public BlockOrder {
     return Stamp{thread_of(word), read_at_[g], epoch_number_ - ago, clock_of(word)};
   }
 
-  // Whether the last accesses to all granules of [offset, offset + size), in this epoch, were weak
-  // reads.
-  bool was_read_last(std::uint32_t offset, std::uint32_t size) const {
-    const std::uint32_t* const rd = read_.data();
-    return std::all_of(rd + (offset >> shift_), rd + ((offset + size - 1) >> shift_) + 1,
-                       [&](std::uint32_t w) { return now(w) && (w & kStrong) == 0; });
-  }
-
   // A barrier of every thread that has not exited; `is_fence` as in next_epoch(). Returns whether
   // the block as a whole knows more of other blocks now.
   bool block_barrier(bool is_fence = true);

@@ -520,14 +520,6 @@ bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
                      [&](Request& part, LaneMask some) { return check_block(w, part, some); });
 }
 
-bool was_read_last(const Block& b, std::uint32_t offset, std::uint32_t size) {
-  if (!b.launch->shared_cells) return b.races.was_read_last(offset, size);
-  const auto first = b.cells.begin() + (offset >> 2);
-  return std::all_of(first, first + (size >> 2), [&](const check::GlobalCell& cell) {
-    return b.worker->races->was_read_last(cell);
-  });
-}
-
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
   return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) {
     return check_cells<Space::kShared>(

@@ -13,8 +13,6 @@ inline bool is_strong(const Request& r) {
   return r.op->as<MemoryFields>().has(kStrong) || (r.reads && r.writes);
 }
 
-// Whether the last accesses to all these bytes of the block's shared memory were weak reads.
-bool was_read_last(const Block& b, std::uint32_t offset, std::uint32_t size);
 // Record the accesses of `lanes` and report races. Addresses must be as resolve_*() leaves them.
 // Return false if a finding ends the launch.
 bool check_shared_races(Warp& w, Request& r, LaneMask lanes);

@@ -25,9 +25,8 @@ struct PendingMultiplication {
   std::uint32_t number = 0;   // counts the warp's multiplications, in as many bits as a mark has
   std::uint32_t group = ~0u;  // ~0: not committed
   std::vector<MatrixBytes> read;
-  std::uint32_t epoch = 0, clock = 0;  // of the warp when it read them
-  std::uint32_t index = 0;             // counts the warp's multiplications
-  bool done = false;                   // some warp of the warpgroup has waited for it
+  std::uint32_t index = 0;  // counts the warp's multiplications
+  bool done = false;        // some warp of the warpgroup has waited for it
 };
 
 struct WarpgroupWarp {

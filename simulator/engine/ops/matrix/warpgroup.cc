@@ -16,7 +16,6 @@
 #include "simulator/engine/state/parked.h"
 #include "simulator/engine/state/request.h"
 #include "simulator/engine/state/warpgroup_state.h"
-#include "simulator/engine/state/worker.h"
 #include "simulator/engine/state/written_bits.h"
 #include "simulator/matrix/unit.h"
 
@@ -194,13 +193,9 @@ bool check_read_kept(Warp& w, const Warp& issuer, const PendingMultiplication& p
 }
 
 // Records its reads again at this moment: a later write must be ordered after them, because the
-// multiplication may have read its operands at any time until now. Where nobody has written since,
-// and the warp has released nothing since, the recorded reads are as good.
+// multiplication may have read its operands at any time until now.
 bool read_until_now(Warp& w, const PendingMultiplication& p) {
-  const Block& b = *w.block;
-  if (!b.launch->check_races) return true;
-  const bool same_time =
-      p.epoch == b.races.epoch() && p.clock == b.races.clock(w.index) && !b.worker->counting;
+  if (!w.block->launch->check_races) return true;
   Request r;
   r.op = &w.block->program->ops[p.pc];
   r.pc = p.pc;
@@ -210,14 +205,12 @@ bool read_until_now(Warp& w, const PendingMultiplication& p) {
     // The lanes are those of the issue, as far as possible: a read that a thread repeats at one
     // time changes nothing.
     LaneMask lanes = 0;
-    bool unchanged = same_time;
     for (std::size_t i = first; i < std::min<std::size_t>(p.read.size(), first + kWarpSize); ++i) {
       const std::size_t lane = i - first;
       r.address[lane] = p.read[i].offset;
       lanes |= LaneMask{1} << lane;
-      unchanged = unchanged && was_read_last(b, p.read[i].offset, r.size);
     }
-    if (!unchanged && !resolve(w, r, isa::Space::kShared, lanes)) return false;
+    if (!resolve(w, r, isa::Space::kShared, lanes)) return false;
   }
   return true;
 }
@@ -270,8 +263,6 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
   p.pc = w.pc - 1;
   p.number = state.issued & 0xfff;
   p.index = state.issued;
-  p.epoch = w.block->races.epoch();
-  p.clock = w.block->races.clock(w.index);
   std::vector<std::uint64_t> a(s.m * stored), b(std::size_t{s.n} * s.k), c(std::size_t{s.m} * s.n),
       result(c.size());
   std::vector<std::uint8_t> columns(m.operation.sparse ? a.size() : 0);
