@@ -90,6 +90,9 @@ class BlockOrder {
   // Whether threads of warp `w` may differ in what they know of warp `v` of `block`, or may know
   // some of its lanes and not others.
   bool knows_lanes_apart(std::uint32_t w, std::uint32_t block, std::uint32_t v) const;
+  // Whether an access is ordered before what all lanes of warp `w` do now or before none of it, but
+  // for accesses of the lanes themselves.
+  bool orders_lanes_alike(std::uint32_t w) const { return apart_[w] == 0 && !lanes_used_; }
   // Whether warp `w` has been ordered, in this epoch, after accesses of its own lanes or of other
   // warps.
   bool partly_ordered(std::uint32_t w) const {

@@ -1,6 +1,7 @@
 #include "simulator/check/global_races.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace lockstep::check {
@@ -297,13 +298,12 @@ inline __attribute__((always_inline)) void GlobalRaces::write_strongly(CellHalf&
   }
 }
 
-// Whether `side` reads weakly what nobody has written or read strongly, as most scattered reads do.
-// Such an access races with nothing, and the next state is kRead. `cell` must be neither split nor
-// a story, and its halves must count or be empty.
-inline __attribute__((always_inline)) bool GlobalRaces::only_reads(GlobalCell cell,
-                                                                   const Side& side) const {
-  return !side.write && !side.strong && cell.write().empty() &&
-         !records_.counts_earlier_launches() &&
+// Whether `side` reads weakly, and the read half names nothing but weak reads, as with most reads.
+// Then the access races with nothing but the write half, which stays, and needs no story. `cell`
+// must be neither split nor a story, and its halves must count or be empty.
+inline __attribute__((always_inline)) bool GlobalRaces::adds_a_weak_read(GlobalCell cell,
+                                                                         const Side& side) const {
+  return !side.write && !side.strong && !records_.counts_earlier_launches() &&
          (cell.read().empty() || records_.of(cell.read()).reads_weakly());
 }
 
@@ -365,10 +365,12 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
     }
     here = here.since(records_.first_counted());
     before = here;
-    if (!here.is_story() && only_reads(here, me.side())) {
+    if (!here.is_story() && adds_a_weak_read(here, me.side())) {
+      const CellHalf wr = here.write();
       CellHalf rd = here.read();
+      found |= !wr.empty() && ask.races_with(wr, conflict);
       read_weakly(rd, ByteSet::all(), lane, me);
-      here = after = {CellHalf(), rd};
+      here = after = {wr, rd};
       any = true;
       continue;
     }
@@ -390,15 +392,19 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
   return found;
 }
 
+// What a launch adds to a split cell or story counts as long as the launch. What it already holds
+// counts as long as its own launch.
+void GlobalRaces::renew(GlobalCell& cell) const {
+  const std::uint32_t since = std::max(cell.write().number(), records_.first_number());
+  if (cell.is_story()) cell = GlobalCell::story(since, cell.index());
+  if (cell.is_split()) cell = GlobalCell::split(since, cell.index());
+}
+
 // access() for a cell that is split or a story, or must be split.
 __attribute__((noinline)) bool GlobalRaces::access_apart(GlobalCell& cell, std::uint32_t mask,
                                                          std::uint32_t lane, Access& me,
                                                          LaneAccess& conflict) {
-  // What a launch adds to a split cell or story counts as long as the launch. What it already holds
-  // counts as long as its own launch.
-  const std::uint32_t since = std::max(cell.write().number(), records_.first_number());
-  if (cell.is_story()) cell = GlobalCell::story(since, cell.index());
-  if (cell.is_split()) cell = GlobalCell::split(since, cell.index());
+  renew(cell);
   if (cell.is_story() && mask == 15) return access_story(cell, lane, me, conflict);
   if (cell.is_split() || split(cell, me.memo_)) return access_bytes(cell, mask, lane, me, conflict);
   records_.note_exhausted(AccessRecord::of(me.side()));
@@ -416,14 +422,16 @@ bool GlobalRaces::access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lan
     cell = known;
     return access_apart(cell, mask, lane, me, conflict);
   }
-  if (only_reads(known, me.side())) {
+  const CellQuestions ask(records_, me.side(), lane);
+  if (adds_a_weak_read(known, me.side())) {
     CellHalf after = rd;
+    const bool found = !wr.empty() && ask.races_with(wr, conflict);
     read_weakly(after, bytes, lane, me);
     known = {wr, after};
     if (known != cell) cell = known;
-    return false;
+    return found;
   }
-  const CellState next = CellQuestions(records_, me.side(), lane).next(wr, rd);
+  const CellState next = ask.next(wr, rd);
   if (next == CellState::kStory) {
     cell = known;
     return mask == 15 ? access_as_story(cell, lane, me, conflict)
@@ -432,6 +440,24 @@ bool GlobalRaces::access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lan
   const bool found = access_halves(known, next, bytes, lane, me, conflict);
   if (known != cell) cell = known;
   return found;
+}
+
+bool GlobalRaces::read_as_one(GlobalCell& cell, std::uint32_t lanes, Access& me) {
+  me.touch(&cell);
+  const GlobalCell known = cell.since(records_.first_counted());
+  if (known.is_split()) return false;
+  if (!known.is_story()) {
+    const CellHalf wr = known.write(), rd = known.read();
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    if ((!wr.empty() && wr.bytes() != ByteSet::all()) ||
+        (!rd.empty() && rd.bytes() != ByteSet::all()) ||
+        CellQuestions(records_, me.side(), lane).next(wr, rd) != CellState::kStory)
+      return false;
+    cell = known;
+    if (!make_story(cell, me.memo_)) return false;
+  }
+  renew(cell);
+  return stories_[cell.index()].read_as_one(me.side(), lanes);
 }
 
 void GlobalRaces::observe(GlobalCell& cell, std::uint32_t lane, const Side& side) {

@@ -161,6 +161,10 @@ class GlobalRaces {
   bool access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access,
               LaneAccess& conflict);
 
+  // Records a strong read of one granule by several lanes, with the effect of access() of each.
+  // Returns false, after which the caller calls access(), if each lane must be judged alone.
+  bool read_as_one(GlobalCell& cell, std::uint32_t lanes, Access& access);
+
   // Records weak stores that were not recorded when they were made (`by`): of `lanes`, each to
   // `width` granules behind those of the lane before, the first to `cells`. Nobody else has
   // accessed them in this launch.
@@ -193,8 +197,9 @@ class GlobalRaces {
   Story* open_story(GlobalCell& cell, Memo& memo);
   bool make_story(GlobalCell& cell, Memo& memo);
   bool split(GlobalCell& cell, Memo& memo);
+  void renew(GlobalCell& cell) const;
   CellHalf half(Access& access, ByteSet bytes, std::uint32_t lane, CellHalf otherwise) const;
-  bool only_reads(GlobalCell cell, const Side& side) const;
+  bool adds_a_weak_read(GlobalCell cell, const Side& side) const;
   void read_weakly(CellHalf& rd, ByteSet bytes, std::uint32_t lane, Access& access);
   void write_strongly(CellHalf& h, ByteSet bytes, std::uint32_t lane, Access& access);
   bool access_halves(GlobalCell& cell, CellState next, ByteSet bytes, std::uint32_t lane,

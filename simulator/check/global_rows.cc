@@ -82,6 +82,29 @@ bool record_row(GlobalRaces& races, GlobalCell* cells, std::uint32_t width, std:
   }
 }
 
+bool record_element(GlobalRaces& races, GlobalCell* cells, std::uint32_t width, std::uint32_t lane,
+                    GlobalRaces::Access& me) {
+  if (me.side().strong) return false;
+  me.touch(cells);
+  me.touch(cells + width - 1);
+  const GlobalCell first = cells[0];
+  for (std::uint32_t i = 1; i < width; ++i)
+    if (cells[i] != first) return false;
+  const AccessRecords& records = races.records();
+  const GlobalCell known = first.since(records.first_counted());
+  const CellHalf wr = known.write(), rd = known.read();
+  if (known.is_apart() || (!wr.empty() && wr.bytes() != ByteSet::all()) ||
+      (!rd.empty() && rd.bytes() != ByteSet::all()) ||
+      CellQuestions(records, me.side(), lane).next(wr, rd) == CellState::kStory)
+    return false;
+  GlobalCell changed = first;
+  LaneAccess conflict;
+  if (races.access(changed, 15, lane, me, conflict)) return false;
+  if (changed == first) return true;
+  for (std::uint32_t i = 0; i < width; ++i) cells[i] = changed;
+  return true;
+}
+
 void GlobalRaces::record_stores(GlobalCell* cells, std::uint32_t width, std::uint32_t lanes,
                                 const AccessRecord& by, Memo& memo) {
   const std::uint32_t number = records_.number_of(by, memo.records);

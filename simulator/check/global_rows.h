@@ -16,6 +16,12 @@ namespace lockstep::check {
 bool record_row(GlobalRaces& races, GlobalCell* cells, std::uint32_t width, std::uint32_t lane,
                 std::uint32_t count, GlobalRaces::Access& access);
 
+// Records a weak access by one lane to `width` granules, all bytes of each. Returns false, with
+// nothing recorded, unless the cells are alike and the access does not race: the granules must then
+// be judged one by one.
+bool record_element(GlobalRaces& races, GlobalCell* cells, std::uint32_t width, std::uint32_t lane,
+                    GlobalRaces::Access& access);
+
 // The number of elements, from the first of `count` on, whose cells a single row of lanes could
 // have left. record_row() may then record them at once. The elements are consecutive granules.
 std::uint32_t length_of_row(const GlobalRaces& races, const GlobalCell* cells, std::uint32_t width,

@@ -1,5 +1,4 @@
-// Tests which of many readers of one place are kept: of lanes that read it together, and in a
-// story.
+// Tests which of many readers of one place are kept.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -7,7 +6,6 @@
 #include "simulator/check/global_races.h"
 #include "simulator/check/global_rows.h"
 #include "simulator/check/shared_races.h"
-#include "simulator/check/story.h"
 
 namespace lockstep::check {
 namespace readers_test {
@@ -118,50 +116,6 @@ TEST_F(Readers, AThirdLaunchIsKeptToo) {
 TEST_F(Readers, AStrongReadBeforeIsNoWeakOne) {
   EXPECT_FALSE(races(1, 0, false, true));
   EXPECT_FALSE(read_together(0)) << "both are kept in a story";
-}
-
-// Accesses by blocks 0 and 1 to a location that has a story.
-class AStoryOfReads : public ::testing::Test {
- protected:
-  AStoryOfReads() {
-    for (std::uint32_t b = 0; b < 2; ++b) orders_[b].start(0, 2, b, 1, &grid_);
-    story_.reset();
-  }
-  bool races(std::uint32_t block, std::uint32_t lane, bool write, bool strong) {
-    Story::Entry other;
-    return story_.access({.order = &orders_[block],
-                          .block = block,
-                          .strong = strong,
-                          .write = write,
-                          .updates = strong && write},
-                         lane, 1, true, other);
-  }
-  GridOrder grid_;
-  SharedRaces orders_[2];
-  Story story_;
-};
-
-TEST_F(AStoryOfReads, AReadCoversNoUnorderedReadThatFollowsACoveredOne) {
-  EXPECT_FALSE(races(0, 0, false, false));
-  EXPECT_FALSE(races(1, 0, false, false));
-  orders_[0].block_barrier();
-  EXPECT_FALSE(races(0, 0, false, false));
-  EXPECT_TRUE(races(0, 0, true, false)) << "with block 1";
-}
-
-TEST_F(AStoryOfReads, AStrongReadCoversNoWeakReadOfTheSameTimeAsAStrongOne) {
-  EXPECT_FALSE(races(0, 0, false, true));
-  EXPECT_FALSE(races(0, 1, false, false));
-  orders_[0].warp_sync(0, ~0u, true);
-  EXPECT_FALSE(races(0, 2, false, true));
-  EXPECT_TRUE(races(1, 0, true, true)) << "with the weak read";
-}
-
-TEST_F(AStoryOfReads, WritesAmongManyReadsAreCompared) {
-  EXPECT_FALSE(races(0, 0, true, false));
-  for (std::uint32_t lane = 1; lane < 32; ++lane) EXPECT_TRUE(races(0, lane, false, true));
-  EXPECT_TRUE(races(1, 0, false, false)) << "with the write";
-  EXPECT_TRUE(races(0, 31, true, true)) << "with the weak read";
 }
 
 }  // namespace readers_test

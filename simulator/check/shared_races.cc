@@ -164,7 +164,7 @@ bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const 
     write_strongly(write_words(), granule, word(thread) | strong_kind(side), at_of_strong(side));
     return false;
   }
-  Story& story = is_story(read_[granule]) ? stories_[read_[granule] & kStory] : make_story(granule);
+  Story& story = story_of(granule);
   Story::Entry other;
   const bool found = story.access(side, thread & 31, std::uint64_t{1} << 63 | granule, true, other);
   if (found)
@@ -175,6 +175,15 @@ bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const 
     if (!side.strong && story.is_one_weak_write()) read_[granule] = 0;
   }
   return found;
+}
+
+bool SharedRaces::read_as_one(std::uint32_t offset, std::uint32_t size, std::uint32_t lanes,
+                              const Side& side) {
+  enough_ = {};
+  const std::uint32_t last = (offset + size - 1) >> shift_;
+  for (std::uint32_t g = offset >> shift_; g <= last; ++g)
+    if (!story_of(g).read_as_one(side, lanes)) return false;
+  return true;
 }
 
 bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread,

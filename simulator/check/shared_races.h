@@ -115,6 +115,9 @@ class SharedRaces : public BlockOrder {
   // Strong writes by lanes of a warp, one granule of four bytes each. Returns false, with nothing
   // recorded, unless each granule can record its write without a story.
   bool write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, const Side& side);
+  // Lanes of a warp read [offset, offset + size) strongly, each all of it. Same effect as access()
+  // of each. Returns false, after which the caller calls access(), if each must be judged alone.
+  bool read_as_one(std::uint32_t offset, std::uint32_t size, std::uint32_t lanes, const Side& side);
   // One thread reads four granules from `first` on, weakly. Same effect as access() to 16 bytes, if
   // the words of the four granules are alike. Returns false, with nothing recorded, if they are not
   // or one may race.
@@ -139,6 +142,12 @@ class SharedRaces : public BlockOrder {
     if (word >> kEpochShift == 0 || ago > epoch_number_ - first_epoch_) return std::nullopt;
     return Stamp{thread_of(word), written_at_[offset >> shift_] & kPc, epoch_number_ - ago,
                  clock_of(word)};
+  }
+
+  // Whether both offsets have the same last write, or no write as yet.
+  bool is_same_write(std::uint32_t offset, std::uint32_t other) const {
+    const std::uint32_t g = offset >> shift_, h = other >> shift_;
+    return written_[g] == written_[h] && written_at_[g] == written_at_[h];
   }
 
   // The last weak read of `offset` since its last write, as stamp_of_write(). nullopt if the
@@ -290,6 +299,9 @@ class SharedRaces : public BlockOrder {
     return kStrong | (side.observes ? kObserves : 0) | (side.size != 4 ? kNoWord : 0);
   }
   Story& make_story(std::uint32_t granule);
+  Story& story_of(std::uint32_t granule) {
+    return is_story(read_[granule]) ? stories_[read_[granule] & kStory] : make_story(granule);
+  }
   Story::Entry entry_of(std::uint32_t word, std::uint32_t at, bool write) const;
   // Whether the word of a write of this epoch is of a weak write that `thread` itself has made or
   // is ordered after.

@@ -14,20 +14,38 @@ bool same_thread(const Stamp& a, const Stamp& b) {
   return a.block == b.block && a.warp == b.warp && a.lane == b.lane;
 }
 
-// Whether both are of one warp at one time; their lanes may differ.
+// Whether both are of one warp at one time. Their lanes may differ.
 bool same_time(const Stamp& a, const Stamp& b) {
   return a.block == b.block && a.epoch == b.epoch && a.clock == b.clock && a.warp == b.warp;
 }
 
-// The bit of a thread among 256.
-std::size_t mark_of(const Stamp& s) {
-  const std::uint32_t threads = s.block * 2048u + s.warp * 32u + s.lane;
-  return threads * 0x9e3779b1u >> 24;
+// The bit of a warp among 256.
+std::size_t mark_of(const Stamp& s) { return (s.block * 64u + s.warp) * 0x9e3779b1u >> 24; }
+
+// The lanes of an entry whose access nothing orders before the present one.
+std::uint32_t unordered_lanes(const Story::Entry& e, std::uint32_t lane, const Side& side) {
+  if (e.others == 0) return relate(e.who, lane, side) == Relation::kUnordered ? e.lanes() : 0;
+  return e.lanes() & ~lanes_not_unordered(e.who, lane, side);
 }
 
 Stamp stamp_of(const Side& side, std::uint32_t lane) {
   return {side.block, side.order->epoch(), static_cast<std::uint16_t>(side.order->clock(side.warp)),
           static_cast<std::uint8_t>(side.warp), static_cast<std::uint8_t>(lane)};
+}
+
+// An access as the story records it.
+Story::Entry entry_of(const Side& side, const Stamp& who) {
+  Story::Entry e;
+  e.who = who;
+  e.pc = side.pc;
+  e.write = side.write;
+  e.strong = side.strong;
+  e.scope = side.scope;
+  e.updates = side.updates;
+  e.observes = side.observes;
+  e.size = side.size;
+  e.chained = side.write;
+  return e;
 }
 
 }  // namespace
@@ -159,35 +177,44 @@ std::uint64_t Story::covered_by_write(const Side& side, std::uint32_t lane, bool
   return covered;
 }
 
-// The earlier reads that a read covers. Those of the lanes of a warp lie side by side, so that the
-// order is asked for once for all of them.
-std::uint64_t Story::covered_by_read(const Side& side, std::uint32_t lane) const {
+// Removes the earlier reads that a read by some lanes covers; nothing but self may order these
+// lanes differently. The reads of one warp at one time lie side by side, so that the order is asked
+// for once for all of them.
+void Story::remove_covered_by_read(const Side& side, std::uint32_t lanes) {
+  const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
   const auto may_be_covered = [&](const Entry& e) {
     return !e.write && (!side.strong || (e.strong && side.scope <= e.scope));
   };
   std::uint64_t covered = 0;
-  const Entry *const first = entries_.begin(), *const end = entries_.end();
-  for (const Entry* e = first; e != end;) {
+  Entry *const first = entries_.begin(), *const end = entries_.end();
+  for (Entry* e = first; e != end;) {
     if (!may_be_covered(*e)) {
       ++e;
       continue;
     }
     const Stamp of = e->who;
-    const std::uint32_t lanes = lanes_not_unordered(of, lane, side);
+    const bool own = of.block == side.block && of.warp == side.warp;
+    const std::uint32_t before = lanes_not_unordered(of, lane, side) | (own ? lanes : 0);
     do {
-      const bool is_covered = (lanes >> e->who.lane & 1) != 0 && may_be_covered(*e);
-      covered |= std::uint64_t{is_covered} << (e - first);
+      const std::uint32_t left = may_be_covered(*e) ? e->lanes() & ~before : e->lanes();
+      if (left == 0) {
+        covered |= std::uint64_t{1} << (e - first);
+      } else {
+        e->set_lanes(left);
+      }
     } while (++e != end && same_time(of, e->who));
   }
-  return covered;
+  remove(covered);
 }
 
 // Removes the entries that `side`'s access, which is about to be added, covers.
 void Story::remove_covered(const Side& side, std::uint32_t lane, bool continues) {
-  if (side.write && !side.strong) {
-    entries_.clear();
+  if (!side.write) {
+    remove_covered_by_read(side, 1u << lane);
+  } else if (side.strong) {
+    remove(covered_by_write(side, lane, continues));
   } else {
-    remove(side.write ? covered_by_write(side, lane, continues) : covered_by_read(side, lane));
+    entries_.clear();
   }
 }
 
@@ -253,18 +280,68 @@ bool Story::remove_idle_write(const Side& side) {
 bool Story::repeats_read(const Side& side, const Stamp& who) {
   if (!readers_.test(mark_of(who))) return false;
   const auto is_same = [&](const Entry& e) {
-    return e.who == who && !e.write && e.strong && e.version == version_ && e.scope == side.scope &&
-           e.size == side.size;
+    return same_time(e.who, who) && (e.lanes() >> who.lane & 1) != 0 && !e.write && e.strong &&
+           e.version == version_ && e.scope == side.scope && e.size == side.size;
   };
-  // The reads of the lanes of a warp lie side by side.
-  if (++last_repeated_ >= entries_.size() || !is_same(entries_[last_repeated_])) {
+  // Mostly the lanes of a warp read again together.
+  if (last_repeated_ >= entries_.size() || !is_same(entries_[last_repeated_])) {
     const auto same = std::find_if(entries_.begin(), entries_.end(), is_same);
     if (same == entries_.end()) return false;
     last_repeated_ = static_cast<std::size_t>(same - entries_.begin());
   }
   Entry& e = entries_[last_repeated_];
-  if (e.pc != side.pc && (e.raced || side.acquires)) return false;
+  if (e.pc != side.pc && (e.raced || side.acquires || e.others != 0)) return false;
   e.pc = side.pc;
+  return true;
+}
+
+// Adds a read to the last entry, if that is a read like it by another lane of its warp at that
+// time.
+bool Story::joins_last(const Entry& read) {
+  if (entries_.empty()) return false;
+  Entry& last = *(entries_.end() - 1);
+  if (last.write || !same_time(last.who, read.who) || last.pc != read.pc ||
+      last.strong != read.strong || last.scope != read.scope || last.size != read.size ||
+      last.raced != read.raced || last.version != read.version)
+    return false;
+  last.set_lanes(last.lanes() | read.lanes());
+  if (read.strong) readers_.set(mark_of(read.who));
+  return true;
+}
+
+void Story::add_read(const Side& side, const Entry& read) {
+  if (joins_last(read)) return;
+  make_room(side);
+  push(read);
+}
+
+// Whether linked() may hold for some lane, and have an effect on a read.
+bool Story::may_link(const Side& side) const {
+  if (!written_) return false;
+  if (!last_write_.strong) return entries_.writes() > 1 || !messages_.empty();
+  return (last_write_.who.block == side.block && last_write_.who.warp == side.warp) ||
+         both_strong(last_write_, side);
+}
+
+// The lanes of a warp that wait for an mbarrier read it together, again and again.
+bool Story::read_as_one(const Side& side, std::uint32_t lanes) {
+  if (!side.strong || side.write || !side.order->orders_lanes_alike(side.warp) || may_link(side) ||
+      (side.acquires && side.order->remembers()))
+    return false;
+  const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+  Entry read = entry_of(side, stamp_of(side, lane));
+  read.set_lanes(lanes);
+  read.version = version_;
+  for (const Entry& e : entries_) {
+    if (e.write) {
+      if (!both_strong(e, side) && relate(e.who, lane, side) != Relation::kOrdered) return false;
+    } else if (e.strong && same_time(e.who, read.who) && (e.lanes() & lanes) != 0) {
+      return (lanes & ~e.lanes()) == 0 && e.pc == side.pc && e.version == version_ &&
+             e.scope == side.scope && e.size == side.size;
+    }
+  }
+  remove_covered_by_read(side, lanes);
+  add_read(side, read);
   return true;
 }
 
@@ -280,28 +357,22 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
   for (const Entry* e = entries_.begin(); left != 0; ++e) {
     if (!e->write && !side.write) continue;
     --left;
-    if (both_strong(*e, side) || relate(e->who, lane, side) != Relation::kUnordered) continue;
+    if (both_strong(*e, side)) continue;
+    const std::uint32_t lanes = unordered_lanes(*e, lane, side);
+    if (lanes == 0) continue;
     if (e->write && ((e->strong && !certain) || excused(*e, lane, side))) continue;
     races = e;
+    other = *e;
+    other.set_lanes(lanes);
     break;
   }
-  if (races != nullptr) other = *races;
   const bool continues = side.updates && link;
   if (side.strong && side.reads() && link) note_observer(who);
   if (side.write && side.strong && !continues) {
     end_chain();
   }
   remove_covered(side, lane, continues);
-  Entry fresh;
-  fresh.who = who;
-  fresh.pc = side.pc;
-  fresh.write = side.write;
-  fresh.strong = side.strong;
-  fresh.scope = side.scope;
-  fresh.updates = side.updates;
-  fresh.observes = side.observes;
-  fresh.size = side.size;
-  fresh.chained = side.write;
+  Entry fresh = entry_of(side, who);
   fresh.raced = races != nullptr;
   if (side.write) {
     next_version();
@@ -314,8 +385,12 @@ bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location,
     last_write_ = fresh;
   }
   fresh.version = version_;
-  make_room(side);
-  push(fresh);
+  if (side.write) {
+    make_room(side);
+    push(fresh);
+  } else {
+    add_read(side, fresh);
+  }
   return races != nullptr;
 }
 

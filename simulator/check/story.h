@@ -12,6 +12,9 @@
 // belongs to its chain if both are morally strong, as are two accesses of one thread that overlap
 // completely.
 //
+// Reads of the lanes of a warp, at one time and of one kind, are one entry: the threads of a warp
+// mostly read together, as when they wait for an mbarrier.
+//
 // A story also holds the messages of the release patterns in its chain (8.8).
 #pragma once
 
@@ -32,6 +35,7 @@ class Story {
  public:
   struct Entry {
     Stamp who;
+    std::uint32_t others = 0;  // of a read: more lanes of that warp that have read at that time
     std::uint32_t pc = 0;
     bool write = false, strong = false;
     Scope scope = Scope::kGrid;
@@ -44,6 +48,13 @@ class Story {
     std::uint64_t version = 0;  // of the location when it was read
     static constexpr int kObservers = 3;
     Stamp observer[kObservers];
+
+    std::uint32_t lanes() const { return 1u << who.lane | others; }
+    // `lanes`: not 0.
+    void set_lanes(std::uint32_t lanes) {
+      who.lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
+      others = lanes & (lanes - 1);
+    }
   };
 
   // Empties the story for use at another location.
@@ -55,6 +66,9 @@ class Story {
   // false: observations may have been missed, so nothing is reported against a strong write.
   bool access(const Side& side, std::uint32_t lane, std::uint64_t location, bool certain,
               Entry& other);
+  // Records a strong read by several lanes, with the effect of access() of each. Returns false,
+  // with nothing recorded, if each lane must be judged alone.
+  bool read_as_one(const Side& side, std::uint32_t lanes);
   // A strong read by `lane` may have seen any write that is recorded by now. Needed because memory
   // is read after access() is called, and other host threads write in between.
   void observe(const Side& side, std::uint32_t lane, std::uint64_t location);
@@ -147,17 +161,20 @@ class Story {
   // Of entries_, a bit each.
   void remove(std::uint64_t entries);
   std::uint64_t covered_by_write(const Side& side, std::uint32_t lane, bool continues) const;
-  std::uint64_t covered_by_read(const Side& side, std::uint32_t lane) const;
+  bool may_link(const Side& side) const;
+  void remove_covered_by_read(const Side& side, std::uint32_t lanes);
   void remove_covered(const Side& side, std::uint32_t lane, bool continues);
   void end_chain();
   void make_room(const Side& side);
   bool remove_idle_write(const Side& side);
   bool repeats_read(const Side& side, const Stamp& who);
+  void add_read(const Side& side, const Entry& read);
+  bool joins_last(const Entry& read);
   void push(const Entry& e);
   void next_version();
 
   Entries entries_;
-  // Threads with a strong read of the present version, a bit each by mark_of() in story.cc: most
+  // Warps with a strong read of the present version, a bit each by mark_of() in story.cc: most
   // reads repeat none, and need no search through the entries.
   std::bitset<256> readers_;
   std::size_t last_repeated_ = 0;  // the last entry that a read was found to repeat

@@ -42,6 +42,13 @@ std::optional<Accessor> writer_of(const Block& b, std::uint32_t offset) {
   return stamp ? std::optional(accessor_of(*stamp)) : std::nullopt;
 }
 
+// Whether writer_of() is the same for both. False if that is not known.
+bool is_same_writer(const Block& b, std::uint32_t offset, std::uint32_t other) {
+  if (!b.launch->shared_cells) return b.races.is_same_write(offset, other);
+  const check::GlobalCell cell = b.cells[offset >> 2];
+  return !cell.is_apart() && cell == b.cells[other >> 2];
+}
+
 // A read since the last write.
 std::optional<Accessor> reader_of(const Block& b, std::uint32_t offset) {
   if (b.launch->shared_cells)
@@ -196,6 +203,7 @@ std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std:
   const bool own = &owner == &b;
   Fenced fenced(b, w.index * kWarpSize + static_cast<std::uint32_t>(lane));
   for (std::uint32_t offset = first; offset < first + size; offset += 4) {
+    if (offset != first && is_same_writer(owner, offset, offset - 4)) continue;
     const auto write = writer_of(owner, offset);
     if (!write || writes_asynchronously(b.program->ops[write->pc])) continue;
     if (own ? fenced(*write) : fenced_by_any(b) || fenced_by_owner(owner, *write)) continue;

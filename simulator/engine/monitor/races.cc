@@ -355,6 +355,15 @@ void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* ce
   }
 }
 
+// Whether several lanes read one place strongly, as those that wait for a flag or an mbarrier do.
+bool polls(const Request& r, bool strong, LaneMask lanes) {
+  if (!strong || r.writes || r.store != nullptr || r.issuer >= 0 || few(lanes)) return false;
+  const std::uint64_t first = r.address[std::countr_zero(lanes)];
+  LaneMask elsewhere = 0;
+  each(lanes, [&](int i) { elsewhere |= LaneMask{r.address[i] != first} << i; });
+  return elsewhere == 0;
+}
+
 // The cells of scattered lanes, and the records they name, lie in different cache lines. Prefetches
 // all of them before the first is used.
 template <class CellsOf>
@@ -370,6 +379,19 @@ void fetch_ahead(const GlobalRaces& races, const Request& r, LaneMask lanes, Cel
   });
 }
 
+// Records lanes that poll one place. Returns false if each must be judged alone.
+template <class CellsOf>
+bool record_poll(GlobalRaces& races, const Request& r, LaneMask lanes, GlobalRaces::Access& access,
+                 CellsOf cells_of) {
+  const std::uint64_t first = r.address[std::countr_zero(lanes)];
+  check::GlobalCell* const cell = r.size % 4 == 0 ? cells_of(first) : nullptr;
+  if (cell == nullptr) return false;
+  const check::RegionLock lock(races.parallel(), first, first + r.size - 1);
+  for (std::uint32_t i = 0; i < r.size / 4; ++i)
+    if (!races.read_as_one(cell[i], lanes, access)) return false;
+  return true;
+}
+
 // Each lane's access to its cells, and its store, under the lock.
 template <Space kSpace, class CellsOf, class Where>
 bool check_cells(Warp& w, Request& r, LaneMask lanes, CellsOf cells_of, Where where) {
@@ -378,6 +400,10 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, CellsOf cells_of, Where wh
   GlobalRaces& races = *k.races;
   const check::Side side = side_of(w, r);
   GlobalRaces::Access access(races, side, k.race_memo);
+  if (polls(r, side.strong, lanes) && record_poll(races, r, lanes, access, cells_of)) {
+    k.search_work += kRowSearch;
+    return true;
+  }
   if (r.size >= 4 && r.size <= 16 && !few(lanes) && r.issuer < 0)
     lanes &= ~record_cells(w, r, lanes, access, cells_of);
   k.search_work += kRowSearch + static_cast<std::uint64_t>(std::popcount(lanes));
@@ -396,11 +422,14 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, CellsOf cells_of, Where wh
     }
     const check::RegionLock lock(races.parallel(), first, last);
     check::LaneAccess conflict;
+    const auto lane = static_cast<std::uint32_t>(r.lane_of(i));
     bool found = false;
-    for_granules(first, last, cell, [&](check::GlobalCell& granule, std::uint32_t mask) {
-      found |=
-          races.access(granule, mask, static_cast<std::uint32_t>(r.lane_of(i)), access, conflict);
-    });
+    if (r.size < 8 || (first | r.size) % 4 != 0 ||
+        !check::record_element(races, cell, r.size / 4, lane, access)) {
+      for_granules(first, last, cell, [&](check::GlobalCell& granule, std::uint32_t mask) {
+        found |= races.access(granule, mask, lane, access, conflict);
+      });
+    }
     if (found && good)
       good = report_race(
           w, r, i, kSpace, [&] { return where(first); }, opponent(b, w.index, conflict));
@@ -450,12 +479,16 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
       return true;
     }
   }
+  const check::Side side = side_of(w, r);
+  if (polls(r, strong, lanes) &&
+      b.races.read_as_one(static_cast<std::uint32_t>(r.address[std::countr_zero(lanes)]), r.size,
+                          lanes, side))
+    return true;
   bool good = true;
   check::SharedRaces::Conflict c;
   // Mostly matrices, and accesses to granules of one byte.
   const std::uint32_t granules = r.size >> b.races.shift(), step = 4u << b.races.shift();
   const bool fours = !strong && granules >= 4 && granules % 4 == 0;
-  const check::Side side = side_of(w, r);
   each(lanes, [&](int i) {
     const auto first = static_cast<std::uint32_t>(r.address[i]),
                lane = static_cast<std::uint32_t>(r.lane_of(i)), thread = w.index * kWarpSize + lane;

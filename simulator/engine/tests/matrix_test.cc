@@ -342,6 +342,49 @@ TEST_F(Matrices, OperandsAreReadUntilTheWaitHoweverEarlyItComes) {
   expect_clean(run(issue + kWait + arrive + overwrite, kGroup + 32));
 }
 
+// Warps 4 and 5 do something else than the warpgroup. The blocks of a cluster have another search
+// for races.
+class OperandsOfAWarpgroup : public Matrices, public ::testing::WithParamInterface<int> {
+ protected:
+  void expect_race(const std::string& group, const std::string& fourth, const std::string& fifth,
+                   bool races) {
+    const auto blocks = static_cast<std::uint32_t>(GetParam());
+    gpu.config.cluster = {blocks, 1, 1};
+    gpu.load_text(
+        kernel("setp.ge.u32 p1, r0, 128;\nsetp.ge.u32 p2, r0, 160;\nsetp.lt.u32 p3, r0, "
+               "32;\nsetp.ge.u32 p4, r0, 96;\n@p2 bra FIFTH;\n@p1 bra FOURTH;\n" +
+               kOperands + kFence + kIssue + group + kWait + "bra END;\nFOURTH:\nbar.sync 0;\n" +
+               fourth + "bra END;\nFIFTH:\nbar.sync 0;\n" + fifth + "END:\n"));
+    const Outcome o = gpu.launch("k", blocks, 192, in, out, none);
+    ASSERT_EQ(!o.findings.empty(), races) << text(o);
+    if (races) {
+      EXPECT_EQ(o.findings[0].kind, Kind::kRace) << text(o);
+    }
+  }
+  // The value that is there already.
+  static constexpr char kRewrite[] = "setp.eq.u32 p5, r0, 128;\n@p5 st.shared.b32 [s1], r20;\n";
+};
+
+TEST_P(OperandsOfAWarpgroup, AreReadUntilTheWaitByWarpsThatHaveReleasedNothing) {
+  // The fourth warp writes after warps 0 and 3, which go on after the write. Nothing orders it with
+  // warps 1 and 2.
+  const std::string both =
+                        "@p3 bar.arrive 1, 96;\n@p4 bar.arrive 1, 96;\n@p3 bar.sync 2, "
+                        "96;\n@p4 bar.sync 2, 96;\n",
+                    before = "bar.sync 1, 96;\n", after = "bar.sync 2, 96;\n";
+  expect_race(both, before + kRewrite + after, "", true);
+  expect_race(both, before + after, "", false);
+}
+
+TEST_P(OperandsOfAWarpgroup, AreReadUntilTheWaitAfterABarrier) {
+  const std::string barrier = "bar.sync 0;\n", wait = "bar.sync 1, 160;\n";
+  // The write follows the barrier of all, but not the wait.
+  expect_race(barrier + kWait + "bar.arrive 1, 160;\n", barrier + wait + kRewrite, barrier, false);
+  expect_race(barrier, barrier + kRewrite, barrier, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfABlockAndOfACluster, OperandsOfAWarpgroup, ::testing::Values(1, 2));
+
 TEST_F(Matrices, AWarpgroupIsFourWarps) {
   const std::string rest = "st.shared.v4.b32 [s0+1024], {r20, r21, r22, r23};\n";
   expect_finding(run(rest + kOperands + kFence + kIssue + kWait, 64), Kind::kInvalidInstruction,

@@ -21,6 +21,24 @@ std::uint32_t field(std::uint64_t bits, int at) {
   return static_cast<std::uint32_t>(bits >> at & 0x3fff) * kChunk;
 }
 
+// Spreads the elements of a chunk over `out`, `step` apart.
+void spread(const std::byte* chunk, int bits, std::uint64_t* out, std::size_t step) {
+  const auto whole = [&](auto element) {
+    for (std::size_t at = 0; at < kChunk; at += sizeof element, out += step) {
+      std::memcpy(&element, chunk + at, sizeof element);
+      *out = element;
+    }
+  };
+  switch (bits) {
+    case 8: return whole(std::uint8_t{});
+    case 16: return whole(std::uint16_t{});
+    case 32: return whole(std::uint32_t{});
+    default:  // less than a byte
+      for (int at = 0; at < 8 * kChunk; at += bits, out += step)
+        *out = std::to_integer<std::uint64_t>(chunk[at / 8]) >> at % 8 & ((1u << bits) - 1);
+  }
+}
+
 }  // namespace
 
 std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool across) {
@@ -105,17 +123,9 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
       MatrixBytes& m = read.emplace_back();
       m.offset = static_cast<std::uint32_t>(r.address[l]) & kOffsetMask;
       load_element<kChunk>(m.bytes, r.host[l]);
-      for (int e = 0; e < per; ++e) {
-        std::uint64_t v = 0;
-        if (bits >= 8) {
-          std::memcpy(&v, m.bytes + e * bits / 8, static_cast<std::size_t>(bits / 8));
-        } else {
-          v = static_cast<std::uint64_t>(m.bytes[e * bits / 8]) >> (e * bits % 8) &
-              ((1u << bits) - 1);
-        }
-        const int at = chunk * per + e;
-        out[across ? at * columns + line : line * columns + at] = v;
-      }
+      const auto at = static_cast<std::size_t>(chunk * per), of = static_cast<std::size_t>(line),
+                 row = static_cast<std::size_t>(columns);
+      spread(m.bytes, bits, out + (across ? at * row + of : of * row + at), across ? row : 1);
     });
   }
   return true;

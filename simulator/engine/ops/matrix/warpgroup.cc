@@ -202,11 +202,11 @@ bool read_until_now(Warp& w, const PendingMultiplication& p) {
   r.size = sizeof MatrixBytes::bytes;
   r.reads = true;
   for (std::size_t first = 0; first < p.read.size(); first += kWarpSize) {
-    // Each read is attributed to the next lane: of two reads by one lane only the first would be
-    // kept.
+    // The lanes are those of the issue, as far as possible: a read that a thread repeats at one
+    // time changes nothing.
     LaneMask lanes = 0;
     for (std::size_t i = first; i < std::min<std::size_t>(p.read.size(), first + kWarpSize); ++i) {
-      const std::size_t lane = (i + 1) % kWarpSize;
+      const std::size_t lane = i - first;
       r.address[lane] = p.read[i].offset;
       lanes |= LaneMask{1} << lane;
     }
@@ -266,6 +266,11 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
   std::vector<std::uint64_t> a(s.m * stored), b(std::size_t{s.n} * s.k), c(std::size_t{s.m} * s.n),
       result(c.size());
   std::vector<std::uint8_t> columns(m.operation.sparse ? a.size() : 0);
+  const auto chunks = [](std::size_t elements, isa::Type type) {
+    return elements * static_cast<std::size_t>(isa::bits_of(type)) / (8 * kChunkBytes);
+  };
+  p.read.reserve((d.a == kNoSlot ? 0 : chunks(4 * a.size(), m.operation.a)) +
+                 chunks(b.size(), m.operation.b));
   if (d.a == kNoSlot) {
     gather(w, m.a, a.data());
   } else {
