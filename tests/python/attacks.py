@@ -15,7 +15,8 @@ _RACE = [("  if (i < n)",
 # The kernel computes nothing.
 _IDLE = [("if (i < n) y[i]", "if (i < -n) y[i]")]
 
-# The place in the simulated GPU's process of a device address.
+# The place in the simulated GPU's process of a device address, as simulator/memory/device_memory.h
+# lays it out: the window's bytes, moved by the pages that a table says.
 _ALIAS = '''
 import ctypes, re
 import numpy as np
@@ -24,7 +25,10 @@ def _alias(address):
     rows = [(int(a, 16), int(b, 16), p) for a, b, p in re.findall(
         r"^([0-9a-f]+)-([0-9a-f]+) (\\S+)", open("/proc/self/maps").read(), re.M)]
     start, end = next((a, b) for a, b, p in rows if a <= address < b)
-    return next(a for a, b, p in rows if p[:2] == "rw" and b - a == end - start) + address - start
+    places = end - start + (16 << 20)
+    alias = next(a for a, b, p in rows if p[:2] == "rw" and b - a == places)
+    pages = ctypes.c_int32.from_address(0x2c0000000000 + (address - start >> 16) * 4).value
+    return alias + address - start + pages * 4096
 
 def _bytes(array):
     at = array.address
@@ -49,9 +53,10 @@ static float* alias(const void* p) {
     while (std::fgets(line, sizeof line, maps)) {
       if (std::sscanf(line, "%llx-%llx %7s", &a, &b, mode) != 3) continue;
       if (pass == 0 && a <= at && at < b) size = b - a, start = a;
-      if (pass == 1 && b - a == size && mode[0] == 'r' && mode[1] == 'w') {
+      if (pass == 1 && b - a == size + (16 << 20) && mode[0] == 'r' && mode[1] == 'w') {
         std::fclose(maps);
-        return reinterpret_cast<float*>(a + (at - start));
+        const auto* const moves = reinterpret_cast<const int*>(0x2c0000000000);
+        return reinterpret_cast<float*>(a + (at - start) + moves[(at - start) >> 16] * 4096ll);
       }
     }
     std::fclose(maps);
