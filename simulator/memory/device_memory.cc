@@ -61,11 +61,6 @@ void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
   return p;
 }
 
-// Of the table of shifts, for a window of `span` bytes.
-constexpr std::uint64_t shift_bytes(std::uint64_t span) {
-  return (span >> 16) * sizeof(std::int32_t);
-}
-
 // A range of whole pages.
 struct PageRange {
   Address from = 0, to = 0;
@@ -143,6 +138,8 @@ DeviceMemory::~DeviceMemory() {
 }
 
 bool DeviceMemory::reserve(std::uint64_t span) {
+  static_assert(kMinGap >= std::uint64_t{1} << kShiftGranule,
+                "allocations would share an entry of shifts_");
   struct Part {
     Address hint;
     std::uint64_t bytes;

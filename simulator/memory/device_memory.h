@@ -6,7 +6,6 @@
 // access at its user-visible address, so host code that dereferences a device pointer faults, as on
 // hardware. The engine reaches the bytes at a second address, `alias_delta` bytes away.
 //
-//
 // Shadow memory lies at a linear distance too. One bit a byte records whether the byte was ever
 // written; one 64-bit word a 4-byte granule belongs to the race checker. Shadow pages are zero
 // pages until touched, so untouched memory costs nothing.
@@ -275,6 +274,10 @@ class DeviceMemory {
 
   // An entry of shifts_ covers 2^kShiftGranule bytes.
   static constexpr unsigned kShiftGranule = 16;
+  // The bytes of shifts_ for a window of `span` bytes.
+  static constexpr std::uint64_t shift_bytes(std::uint64_t span) {
+    return (span >> kShiftGranule) * sizeof(std::int32_t);
+  }
   // Where the bytes at an address lie, from the start of the window's alias, and their shadows.
   Address place_of(Address address) const {
     const Address offset = address - begin_;
