@@ -489,6 +489,14 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
           all)),
       "law", "is in the first block of the grid, and not there");
 
+  // Values in the second block that are neither the old nor the right ones.
+  const CopyInParts repeats_a_block = [&sound](auto x, auto n, auto y, int parts, auto room,
+                                               auto copied, auto stream) {
+    const Status s = sound(x, n, y, parts, room, copied, stream);
+    return n > 1000 ? status_of(do_copy(x, kBlock, y + kBlock, stream)) : s;
+  };
+  expect_failure(ends_of(repeats_a_block), "mismatch", "first 3 elements from the begin of row 0");
+
   // A first block with results that were already there: the next block does not run.
   EXPECT_EQ(outcome_of([&] {
               battery::require_far_ends_of(subject_of<parts_call_of<true>>(sound), boxed(kCase));

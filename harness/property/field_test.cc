@@ -193,6 +193,8 @@ TEST(Sizes, RefusesWhatIsNoSize) {
 
 TEST(Shrinking, CandidatesAreInTheDomainDistinctAndNeverTheValueItself) {
   for (auto [lo, hi] : {std::pair<std::int64_t, std::int64_t>{0, 1000},
+                        {0, 2},
+                        {-2, 0},
                         {-1000, 1000},
                         {-1000, -3},
                         {17, 100000},

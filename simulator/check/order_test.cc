@@ -256,6 +256,25 @@ TEST_F(InABlock, WhatAWarpAccessesAsOneAnyLaneTellsOf) {
   EXPECT_FALSE(is_ordered(1, later, 40)) << "what came after that";
 }
 
+TEST_F(InABlock, AFenceOfAnyLaneCoversWhatTheWarpAccessedAsOne) {
+  const std::uint32_t before = now(0);
+  order.accessed_as_one(0);
+  order.fence(0, 0b1, false, Scope::kBlock);
+  write(0);
+  acquire(1);
+  EXPECT_TRUE(is_ordered(1, before, 40));
+  EXPECT_FALSE(is_ordered(1, now(0), 40)) << "what lane 1 did after that";
+}
+
+TEST_F(InABlock, AnArrivalOfAnyLaneCoversWhatTheWarpAccessedAsOne) {
+  const std::uint32_t before = now(0);
+  order.accessed_as_one(0);
+  order.arrive(0, 1, 0b1, false);
+  order.arrive(1, 1);
+  order.complete(1, 0b10);
+  EXPECT_TRUE(is_ordered(1, before, 40));
+}
+
 TEST_F(InABlock, ReleasesOfAllLanesOneByOneAreThatOfTheWarp) {
   const std::uint32_t before = now(0);
   for (std::uint32_t lane = 0; lane < 32; ++lane) release(0, 1u << lane);
@@ -406,6 +425,20 @@ TEST_F(BetweenBlocks, ScopesMustIncludeBothThreads) {
   EXPECT_FALSE(knows(b, a));
   fence(b, 0, Scope::kCluster);
   EXPECT_TRUE(knows(b, a)) << "a wider fence, later";
+}
+
+TEST_F(BetweenBlocks, ABarrierIsNoFenceForReadsOfAnotherBlocksOwnRelease) {
+  for (const bool wide : {false, true}) {
+    SCOPED_TRACE(wide ? "a release to the grid" : "a release to the block alone");
+    Side writer{wide ? 3u : 5u, grid}, reader{wide ? 4u : 6u, grid};
+    Messages place;
+    release(writer, 0, place, ~0u, wide ? Scope::kGrid : Scope::kBlock);
+    read(reader, place);
+    reader.order.arrive(0, 1);
+    reader.order.arrive(1, 1);
+    reader.order.complete(1, 0b11);
+    EXPECT_EQ(knows(reader, writer), wide);
+  }
 }
 
 TEST_F(BetweenBlocks, WhatComesAfterTheFenceIsNotReleased) {

@@ -216,11 +216,8 @@ void filter_plane(const Texture& t, const PlaneSamples& samples,
     for (int n = 0; n < 4; ++n) {
       weights[n] = _mm256_load_si256(reinterpret_cast<const __m256i*>(&samples.weight[n][lane]));
       const __m256i v = _mm256_castps_si256(_mm256_loadu_ps(&elements[n][lane]));
-      // Subnormals and values without weight count as 0.
-      const __m256i counts = _mm256_andnot_si256(
-          _mm256_cmpeq_epi32(weights[n], zero),
-          _mm256_cmpgt_epi32(_mm256_and_si256(v, size), _mm256_set1_epi32(0x007fffff)));
-      values[n] = _mm256_and_si256(v, counts);
+      // A value without weight counts as 0. So does a subnormal: mixed() drops its digits.
+      values[n] = _mm256_andnot_si256(_mm256_cmpeq_epi32(weights[n], zero), v);
       largest = _mm256_max_epi32(largest, _mm256_and_si256(values[n], size));
     }
     for (int half = 0; half < 2; ++half) {
