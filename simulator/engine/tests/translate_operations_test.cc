@@ -211,8 +211,28 @@ class Alone {
     };
     const Op& op = program_.ops[0];
     for (int s = 0; s < 4; ++s) of_register(op.src[s], s < 3 ? meaning_.bytes[s + 1] : 4);
+    relate_sources(random);
     const std::uint32_t guards[] = {static_cast<std::uint32_t>(random()), 0, ~0u, 0x00ff00ff};
     std::memcpy(original_.get() + guard_, &guards[random() % 4], 4);
+  }
+
+  // In a quarter of the lanes the second source is the first, or the first with the other sign;
+  // often both are zeros. Sources that are drawn independently seldom are.
+  void relate_sources(SplitMix64& random) {
+    const Op& op = program_.ops[0];
+    const auto bytes = static_cast<std::size_t>(meaning_.bytes[1]);
+    for (const Slot slot : {op.src[0], op.src[1]})
+      if (slot == kNoSlot || is_constant(slot)) return;
+    if (bytes < 2 || meaning_.bytes[2] != meaning_.bytes[1]) return;
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      const std::uint64_t r = random();
+      if (r % 4 != 0) continue;
+      std::byte* const first = original_.get() + op.src[0] + lane * bytes;
+      std::byte* const second = original_.get() + op.src[1] + lane * bytes;
+      if (r >> 8 & 1) std::memset(first, 0, bytes);
+      std::memcpy(second, first, bytes);
+      if (r >> 9 & 1) second[bytes - 1] ^= std::byte{0x80};
+    }
   }
 
   // The same in all lanes, as constants are.
