@@ -15,7 +15,7 @@ CUresult cuEventCreate(CUevent* event, unsigned flags) {
   });
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
-  return call("cuEventElapsedTime", Needs::kContext, [&] {
+  return call("cuEventElapsedTime", Needs::kHandle, [&] {
     return start == nullptr || end == nullptr ? cudaErrorInvalidResourceHandle
                                               : cudaEventElapsedTime(milliseconds, start, end);
   });

@@ -28,6 +28,17 @@ CUresult allocate(const char* function, const void* caller, void* result, Make&&
   });
 }
 
+// Device memory belongs to a context, which must be current. Managed memory can always be freed, as
+// on an H200.
+Needs needs_to_free(CUdeviceptr address) {
+  if (address == 0) return Needs::kHandle;
+  Runtime& r = Runtime::get();
+  std::lock_guard lock(r.lock);
+  const auto* a = r.memory == nullptr ? nullptr : r.memory->find(address);
+  return a != nullptr && a->kind == lockstep::memory::Kind::kManaged ? Needs::kHandle
+                                                                     : Needs::kContext;
+}
+
 void** place(CUdeviceptr* address) { return reinterpret_cast<void**>(address); }
 
 // The location of a device's number, or of the host.
@@ -65,8 +76,7 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
 
 // Needs a context only to free something.
 CUresult cuMemFree(CUdeviceptr address) {
-  return call("cuMemFree", address == 0 ? Needs::kHandle : Needs::kContext,
-              [&] { return cudaFree(pointer(address)); });
+  return call("cuMemFree", needs_to_free(address), [&] { return cudaFree(pointer(address)); });
 }
 
 CUresult cuMemAllocPitch(CUdeviceptr* address, std::size_t* pitch, std::size_t width,

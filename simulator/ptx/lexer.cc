@@ -6,7 +6,8 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool begins_word(char c) { return is_letter(c) || c == '_' || c == '$' || c == '%'; }
-bool continues_word(char c) { return begins_word(c) || is_digit(c); }
+// '%' stands at the beginning alone (PTX ISA 4.4): mov.u32%r1 is two words.
+bool continues_word(char c) { return (begins_word(c) && c != '%') || is_digit(c); }
 
 }  // namespace
 

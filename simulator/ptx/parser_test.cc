@@ -713,6 +713,13 @@ TEST(Declarations, AnInitialiserKeepsNoMoreThanItSays) {
   EXPECT_EQ(m.variables[1].initial.size(), 12u);
 }
 
+// Text of inline PTX may omit the space: "mov.u32%0, %1;". ptxas 13.0 accepts it.
+TEST(Words, APercentSignBeginsAnother) {
+  const Module m = module_of(kernel("mov.u32%r1,%r2;"));
+  ASSERT_EQ(m.functions.size(), 1u);
+  EXPECT_EQ(m.functions[0].body.at(0).operands.size(), 2u);
+}
+
 TEST(Robustness, EveryDamagedByteIsSurvived) {
   const std::string whole =
       kHeader + kernel(

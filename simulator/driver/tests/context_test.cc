@@ -237,5 +237,31 @@ CUDA_TEST(DriverContext, ATensorMapIsMadeInAContext) {
   }).join();
 }
 
+// As on an H200: events and managed memory need no current context, device memory does.
+CUDA_TEST(DriverContext, EventsAndManagedMemoryNeedNoneThatIsCurrent) {
+  GOOD(cuInit(0));
+  CUcontext context = nullptr;
+  GOOD(cuDevicePrimaryCtxRetain(&context, 0));
+  GOOD(cuCtxSetCurrent(context));
+  CUevent first = nullptr, second = nullptr;
+  GOOD(cuEventCreate(&first, CU_EVENT_DEFAULT));
+  GOOD(cuEventCreate(&second, CU_EVENT_DEFAULT));
+  GOOD(cuEventRecord(first, nullptr));
+  GOOD(cuEventRecord(second, nullptr));
+  GOOD(cuCtxSynchronize());
+  CUdeviceptr managed = 0, device = 0;
+  GOOD(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+  GOOD(cuMemAlloc(&device, 64));
+  GOOD(cuCtxSetCurrent(nullptr));
+  float milliseconds = -1;
+  EXPECT_CU(CUDA_SUCCESS, cuEventElapsedTime(&milliseconds, first, second));
+  EXPECT_GE(milliseconds, 0);
+  EXPECT_CU(CUDA_SUCCESS, cuMemFree(managed));
+  EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFree(device));
+  GOOD(cuCtxSetCurrent(context));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemFree(managed)) << "freed already";
+  EXPECT_CU(CUDA_SUCCESS, cuMemFree(device));
+}
+
 }  // namespace
 }  // namespace lockstep::driver

@@ -1,6 +1,4 @@
 // Devices: choosing, synchronising and resetting them, their limits and settings, peers, versions.
-#include <strings.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -56,6 +54,23 @@ cudaError_t answer(int* result, int value, const char* function = __builtin_FUNC
   if (result == nullptr) return end_call(cudaErrorInvalidValue, function);
   *result = value;
   return cudaSuccess;
+}
+
+// Whether `text` is DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal numbers, with or without the domain
+// or the function, and names the device on `bus`.
+bool names_bus(const char* text, unsigned bus) {
+  unsigned domain = 0, found = 0, device = 0, function = 0;
+  int end = 0;
+  const bool complete =
+      std::sscanf(text, "%x:%x:%x.%x%n", &domain, &found, &device, &function, &end) == 4;
+  if (!complete) {
+    function = 0;
+    if (std::sscanf(text, "%x:%x:%x%n", &domain, &found, &device, &end) != 3) {
+      domain = 0;
+      if (std::sscanf(text, "%x:%x.%x%n", &found, &device, &function, &end) != 3) return false;
+    }
+  }
+  return text[end] == '\0' && domain == 0 && found == bus && device == 0 && function == 0;
 }
 
 }  // namespace
@@ -263,9 +278,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
     for (int i = 0; i < static_cast<int>(r.devices.size()); ++i) {
-      char own[32];
-      std::snprintf(own, sizeof own, "0000:%02X:00.0", i + 1);
-      if (strcasecmp(own, text) == 0 || strcasecmp(own + 5, text) == 0) {
+      if (names_bus(text, static_cast<unsigned>(i) + 1)) {
         *device = i;
         return cudaSuccess;
       }
