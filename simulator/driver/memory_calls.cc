@@ -28,15 +28,12 @@ CUresult allocate(const char* function, const void* caller, void* result, Make&&
   });
 }
 
-// Device memory belongs to a context, which must be current. Managed memory can always be freed, as
-// on an H200.
+// An allocation names its context. Only an address that is none asks for one that is current.
 Needs needs_to_free(CUdeviceptr address) {
-  if (address == 0) return Needs::kHandle;
   Runtime& r = Runtime::get();
   std::lock_guard lock(r.lock);
   const auto* a = r.memory == nullptr ? nullptr : r.memory->find(address);
-  return a != nullptr && a->kind == lockstep::memory::Kind::kManaged ? Needs::kHandle
-                                                                     : Needs::kContext;
+  return address == 0 || (a != nullptr && !a->freed) ? Needs::kHandle : Needs::kContext;
 }
 
 void** place(CUdeviceptr* address) { return reinterpret_cast<void**>(address); }

@@ -237,8 +237,8 @@ CUDA_TEST(DriverContext, ATensorMapIsMadeInAContext) {
   }).join();
 }
 
-// As on an H200: events and managed memory need no current context, device memory does.
-CUDA_TEST(DriverContext, EventsAndManagedMemoryNeedNoneThatIsCurrent) {
+// As on an H200.
+CUDA_TEST(DriverContext, EventsAndAllocationsNeedNoneThatIsCurrent) {
   GOOD(cuInit(0));
   CUcontext context = nullptr;
   GOOD(cuDevicePrimaryCtxRetain(&context, 0));
@@ -257,10 +257,16 @@ CUDA_TEST(DriverContext, EventsAndManagedMemoryNeedNoneThatIsCurrent) {
   EXPECT_CU(CUDA_SUCCESS, cuEventElapsedTime(&milliseconds, first, second));
   EXPECT_GE(milliseconds, 0);
   EXPECT_CU(CUDA_SUCCESS, cuMemFree(managed));
-  EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFree(device));
+  EXPECT_CU(CUDA_SUCCESS, cuMemFree(device));
+  EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFree(device)) << "freed already";
   GOOD(cuCtxSetCurrent(context));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemFree(managed)) << "freed already";
-  EXPECT_CU(CUDA_SUCCESS, cuMemFree(device));
+  std::size_t left = 0, total = 0;
+  EXPECT_CU(CUDA_SUCCESS, cuMemGetInfo(nullptr, &total));
+  EXPECT_CU(CUDA_SUCCESS, cuMemGetInfo(&left, nullptr));
+  EXPECT_CU(CUDA_SUCCESS, cuMemGetInfo(nullptr, nullptr));
+  EXPECT_LE(left, total);
+  EXPECT_NE(left, 0u);
 }
 
 }  // namespace

@@ -390,12 +390,13 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
-    *free = r.memory_capacity - r.memory->bytes_in_use(d.ordinal);
+    std::size_t left = r.memory_capacity - r.memory->bytes_in_use(d.ordinal);
     for (const auto& [address, operation] : r.freeing) {
-      if (const Allocation* a = r.memory->find(address); a->device == d.ordinal) *free += a->size;
+      if (const Allocation* a = r.memory->find(address); a->device == d.ordinal) left += a->size;
     }
-    *total = r.memory_capacity;
+    // Either pointer may be null, as on an H200.
+    if (free != nullptr) *free = left;
+    if (total != nullptr) *total = r.memory_capacity;
     return cudaSuccess;
   });
 }

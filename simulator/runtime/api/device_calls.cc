@@ -1,6 +1,7 @@
 // Devices: choosing, synchronising and resetting them, their limits and settings, peers, versions.
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
@@ -56,21 +57,19 @@ cudaError_t answer(int* result, int value, const char* function = __builtin_FUNC
   return cudaSuccess;
 }
 
-// Whether `text` is DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal numbers, with or without the domain
-// or the function, and names the device on `bus`.
-bool names_bus(const char* text, unsigned bus) {
-  unsigned domain = 0, found = 0, device = 0, function = 0;
-  int end = 0;
-  const bool complete =
-      std::sscanf(text, "%x:%x:%x.%x%n", &domain, &found, &device, &function, &end) == 4;
-  if (!complete) {
+// The bus that DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal numbers names, with or without the domain
+// or the function. -1: another domain, device or function than ours have. None: no such text.
+std::optional<int> bus_named(const char* text) {
+  int domain = 0, bus = 0, device = 0, function = 0, end = 0;
+  if (std::sscanf(text, "%x:%x:%x.%x%n", &domain, &bus, &device, &function, &end) != 4) {
     function = 0;
-    if (std::sscanf(text, "%x:%x:%x%n", &domain, &found, &device, &end) != 3) {
+    if (std::sscanf(text, "%x:%x:%x%n", &domain, &bus, &device, &end) != 3) {
       domain = 0;
-      if (std::sscanf(text, "%x:%x.%x%n", &found, &device, &function, &end) != 3) return false;
+      if (std::sscanf(text, "%x:%x.%x%n", &bus, &device, &function, &end) != 3) return {};
     }
   }
-  return text[end] == '\0' && domain == 0 && found == bus && device == 0 && function == 0;
+  if (text[end] != '\0') return {};
+  return domain == 0 && device == 0 && function == 0 ? bus : -1;
 }
 
 }  // namespace
@@ -277,13 +276,11 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
-    for (int i = 0; i < static_cast<int>(r.devices.size()); ++i) {
-      if (names_bus(text, static_cast<unsigned>(i) + 1)) {
-        *device = i;
-        return cudaSuccess;
-      }
-    }
-    return cudaErrorInvalidDevice;
+    const std::optional<int> bus = bus_named(text);
+    if (!bus) return cudaErrorInvalidValue;
+    if (!exists(r, *bus - 1)) return cudaErrorInvalidDevice;
+    *device = *bus - 1;
+    return cudaSuccess;
   });
 }
 
