@@ -60,7 +60,8 @@ cudaError_t answer(int* result, int value, const char* function = __builtin_FUNC
 // The bus that DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal numbers names, with or without the domain
 // or the function. -1: another domain, device or function than ours have. None: no such text.
 std::optional<int> bus_named(const char* text) {
-  int domain = 0, bus = 0, device = 0, function = 0, end = 0;
+  unsigned domain = 0, bus = 0, device = 0, function = 0;
+  int end = 0;
   if (std::sscanf(text, "%x:%x:%x.%x%n", &domain, &bus, &device, &function, &end) != 4) {
     function = 0;
     if (std::sscanf(text, "%x:%x:%x%n", &domain, &bus, &device, &end) != 3) {
@@ -69,7 +70,7 @@ std::optional<int> bus_named(const char* text) {
     }
   }
   if (text[end] != '\0') return {};
-  return domain == 0 && device == 0 && function == 0 ? bus : -1;
+  return domain == 0 && device == 0 && function == 0 ? static_cast<int>(bus) : -1;
 }
 
 }  // namespace
