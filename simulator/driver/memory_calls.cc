@@ -28,7 +28,8 @@ CUresult allocate(const char* function, const void* caller, void* result, Make&&
   });
 }
 
-// An allocation names its context. Only an address that is none asks for one that is current.
+// An address within an allocation determines the context; any other needs a current one. As on an
+// H200.
 Needs needs_to_free(CUdeviceptr address) {
   Runtime& r = Runtime::get();
   std::lock_guard lock(r.lock);
@@ -71,7 +72,6 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   });
 }
 
-// Needs a context only to free something.
 CUresult cuMemFree(CUdeviceptr address) {
   return call("cuMemFree", needs_to_free(address), [&] { return cudaFree(pointer(address)); });
 }
